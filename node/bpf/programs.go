@@ -201,11 +201,33 @@ func (p *Programs) AddPort(port Port) error {
 	if queue == 0 {
 		queue = port.Ifindex
 	}
-	value := programsPort{Id: port.ID, L3: uint32(queue)}
-	if port.Edge {
-		value.Edge = 1
+	for _, ifindex := range []int{port.Ifindex, queue} {
+		value := programsPort{Ifindex: uint32(ifindex), Id: port.ID, L3: uint32(queue)}
+		if port.Edge {
+			value.Edge = 1
+		}
+		if err := p.putPort(value); err != nil {
+			return err
+		}
 	}
-	return errors.Join(p.objects.Ports.Put(uint32(port.Ifindex), value), p.objects.Ports.Put(uint32(queue), value))
+	return nil
+}
+
+// putPort puts a port where find_port of src/maps.h looks for it.
+func (p *Programs) putPort(value programsPort) error {
+	const probes = 4
+	size := p.objects.Ports.MaxEntries()
+	for i := range uint32(probes) {
+		at := (value.Ifindex + i) % size
+		var there programsPort
+		if err := p.objects.Ports.Lookup(at, &there); err != nil {
+			return err
+		}
+		if there.Ifindex == 0 || there.Ifindex == value.Ifindex {
+			return p.objects.Ports.Put(at, value)
+		}
+	}
+	return fmt.Errorf("port %d: too many ports have interfaces whose indices are the same modulo %d", value.Id, size)
 }
 
 // Watch replaces the flow watchlist, between two packets: the other half of the maps is filled, and then counts. If it

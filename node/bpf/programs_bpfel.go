@@ -107,11 +107,11 @@ type programsFilter struct {
 }
 
 type programsPort struct {
-	_    structs.HostLayout
-	Id   uint32
-	Edge uint32
-	L3   uint32
-	Pad  uint32
+	_       structs.HostLayout
+	Ifindex uint32
+	Id      uint32
+	Edge    uint32
+	L3      uint32
 }
 
 type programsRule struct {

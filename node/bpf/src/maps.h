@@ -37,7 +37,7 @@ volatile u32 has_xd = 0;        // it has entries of INT-XD, which count for pac
 struct MAP(BPF_MAP_TYPE_PERCPU_ARRAY, enum counter, u64, COUNTERS) counters SEC(".maps");
 struct MAP(BPF_MAP_TYPE_PERCPU_ARRAY, u32, struct scratch, 1) scratches SEC(".maps");
 struct MAP(BPF_MAP_TYPE_PERCPU_ARRAY, u32, struct event, 1) drops SEC(".maps");
-struct MAP(BPF_MAP_TYPE_HASH, u32, struct port, 1024) ports SEC(".maps");
+struct MAP(BPF_MAP_TYPE_ARRAY, u32, struct port, PORTS) ports SEC(".maps");
 struct MAP(BPF_MAP_TYPE_ARRAY, u32, struct event, 1) slots SEC(".maps");
 struct MAP(BPF_MAP_TYPE_ARRAY, u32, u64, 1) next_event SEC(".maps");
 struct MAP(BPF_MAP_TYPE_ARRAY, u32, struct test, 1) tests SEC(".maps");
@@ -86,5 +86,14 @@ static __always_inline u64 now(u32 at)
 
 static __always_inline struct port *find_port(u32 ifindex)
 {
-	return bpf_map_lookup_elem(&ports, &ifindex);
+#pragma unroll
+	for (int i = 0; i < PROBES; i++) {
+		u32 at = (ifindex + i) & (PORTS - 1);
+		struct port *p = bpf_map_lookup_elem(&ports, &at);
+		if (p && p->ifindex == ifindex)
+			return p;
+		if (!p || !p->ifindex)
+			return 0;
+	}
+	return 0;
 }

@@ -166,10 +166,9 @@ static __always_inline bool insert(struct xdp_md *ctx, struct scratch *s, u32 at
 static __always_inline void set_record(struct scratch *s, const struct packet *p, struct state *st, u32 at, u32 word,
 				       u16 bitmap)
 {
-	u32 n = width(bitmap & ~COMPLEMENT) & 0x7C;
 	st->record = at;
 	st->bitmap = bitmap;
-	st->written = n ? sum(&s->insert[word & 31], n) : 0;
+	st->written = sum_words(&s->insert[word & 31], width(bitmap & ~COMPLEMENT));
 	if (has_sum(s, p)) {
 		st->sum = p->sum;
 		st->udp = p->summed == SUM_UDP;
@@ -354,13 +353,13 @@ too_long:
 push:;
 	struct hop own = {.in_port = st->in_port, .out_port = w->port, .arrived = st->arrived};
 	add_record(0, n / 4, p->bitmap, &own);
-	u64 delta = sum(s->insert, n & 0x7C);
+	set_record(s, p, st, stack, 0, p->bitmap);
+	u64 delta = n <= 4 * RECORD && n == width(p->bitmap & ~COMPLEMENT) ? st->written : sum(s->insert, n & 0x7C);
 	delta += edit8(s, p, header + 3, p->remaining - 1);
 	u32 length = p->shim + shim_length();
 	delta += edit8(s, p, length, get8(s, length) + n / 4);
 	delta += resize(s, p, n);
 	finish(s, p, delta);
-	set_record(s, p, st, stack, 0, p->bitmap);
 	if (insert(ctx, s, stack, n))
 		count(PUSHED);
 	else
@@ -479,7 +478,10 @@ int arrive(struct xdp_md *ctx)
 	struct packet p = {.len = bpf_xdp_get_buff_len(ctx)};
 	u32 n = p.len < FRONT ? p.len : FRONT;
 	asm volatile("" : "+r"(n));
-	if (n < ETHERNET || n > FRONT || bpf_xdp_load_bytes(ctx, 0, s->head, n)) {
+	void *data = (void *)(long)ctx->data;
+	if (data + FRONT <= (void *)(long)ctx->data_end) {
+		__builtin_memcpy(s->head, data, FRONT);
+	} else if (n < ETHERNET || n > FRONT || bpf_xdp_load_bytes(ctx, 0, s->head, n)) {
 		count(UNREADABLE);
 		return XDP_PASS;
 	}
@@ -579,9 +581,13 @@ static __always_inline bool recall(struct __sk_buff *skb, struct state *st, stru
 		t->state.magic = 0;
 		return st->magic == STATE_MAGIC;
 	}
-	if (bpf_dynptr_from_skb_meta(skb, 0, meta) || bpf_dynptr_read(st, sizeof(*st), meta, 0, 0))
+	if (bpf_dynptr_from_skb_meta(skb, 0, meta))
 		return false;
-	return st->magic == STATE_MAGIC;
+	const struct state *kept = bpf_dynptr_slice(meta, 0, 0, sizeof(*kept));
+	if (!kept || kept->magic != STATE_MAGIC)
+		return false;
+	*st = *kept;
+	return true;
 }
 
 // backlog returns the bytes that wait in the queue of the interface that the packet is about to enter.
@@ -592,26 +598,36 @@ static __always_inline u64 backlog(struct __sk_buff *skb)
 		return t ? t->queue_bytes : 0;
 	}
 	struct sk_buff___w *k = bpf_cast_to_kern_ctx(skb);
-	return BPF_CORE_READ(k, dev, _tx, qdisc, qstats.backlog);
+	return k->dev->_tx->qdisc->qstats.backlog;
 }
 
 // fill completes the record of this node by what is known now.
 static __always_inline void fill(struct __sk_buff *skb, struct scratch *s, const struct state *st, const struct hop *own)
 {
-	u32 n = width(st->bitmap & ~COMPLEMENT);
+	u32 n = width(st->bitmap & ~COMPLEMENT), at = st->record;
+	u16 before;
 	asm volatile("" : "+r"(n));
-	if (n < 4 || n > 76 || bpf_skb_load_bytes(skb, st->record, s->head, n) || sum(s->head, n & 0x7C) != st->written) {
-		count(KERNEL_MOVED);
-		return;
-	}
+	asm volatile("" : "+r"(at));
+	if (n < 4 || n > 4 * RECORD || at > HEAD)
+		goto moved;
+	u32 *record = (void *)(long)skb->data + at;
+	if ((void *)(record + RECORD) <= (void *)(long)skb->data_end)
+		before = sum_words(record, n);
+	else if (!bpf_skb_load_bytes(skb, at, s->head, n))
+		before = sum_words((u32 *)s->head, n);
+	else
+		goto moved;
+	if (before != st->written)
+		goto moved;
 	add_record(0, n / 4, st->bitmap & ~COMPLEMENT, own);
-	long diff = bpf_csum_diff((void *)s->head, n & 0x7C, s->insert, n & 0x7C, 0);
-	if (bpf_skb_store_bytes(skb, st->record, s->insert, n, 0)) {
-		count(KERNEL_MOVED);
-		return;
-	}
+	if (bpf_skb_store_bytes(skb, at, s->insert, n, 0))
+		goto moved;
+	u32 diff = replaced(before, sum_words(s->insert, n));
 	if (st->sum)
-		bpf_l4_csum_replace(skb, st->sum, 0, (u32)diff, st->udp ? BPF_F_MARK_MANGLED_0 : 0);
+		bpf_l4_csum_replace(skb, st->sum, 0, bpf_htons(fold(diff)), st->udp ? BPF_F_MARK_MANGLED_0 : 0);
+	return;
+moved:
+	count(KERNEL_MOVED);
 }
 
 // report hands the packet to the program that reports, unless it took too long.

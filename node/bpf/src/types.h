@@ -76,6 +76,7 @@ struct sk_buff___w {
 
 extern void *bpf_cast_to_kern_ctx(void *obj) __ksym;
 extern int bpf_dynptr_from_skb_meta(struct __sk_buff *skb, u64 flags, struct bpf_dynptr *ptr) __ksym;
+extern void *bpf_dynptr_slice(const struct bpf_dynptr *ptr, u32 offset, void *buffer, u32 size) __ksym;
 
 // Modes, as watch.Mode numbers them.
 enum mode {
@@ -147,13 +148,17 @@ enum counter {
 	COUNTERS,
 };
 
-// A port of the switch, by the index of its interface and of that whose queue it has.
+// A port of the switch, by the index of its interface and of that whose queue it has: where that index leads, or up to
+// PROBES behind it, for a look into a hash table of the kernel takes longer than all of them.
 struct port {
-	u32 id;   // from 1
-	u32 edge; // behind it are hosts
-	u32 l3;   // index of the interface that has the IP address
-	u32 pad;
+	u32 ifindex; // 0: free
+	u32 id;      // from 1
+	u32 edge;    // behind it are hosts
+	u32 l3;      // index of the interface that has the IP address
 };
+
+#define PORTS 4096 // a power of two
+#define PROBES 4
 
 #define HEAD 2048 // bytes of a packet that are kept
 #define MASK (HEAD - 1)
