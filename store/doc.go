@@ -3,5 +3,5 @@
 //
 // To add a table: 1. its record in telemetry/interval_*.go and in telemetry.Intervals, 2. its constant and name in
 // table.go,
-// 3. its columns and how they are appended in duckdb/table_*.go, 4. its section in docs/reference/store.md.
+// 3. its columns in schema/table.go, 4. its section in docs/reference/store.md.
 package store

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/store"
+	"github.com/waybill-int/waybill/store/schema"
 )
 
 // compactAfter is how long after its end a file of seconds is compacted: late records are in it then.
@@ -41,11 +42,11 @@ func (s *Store) rewrite(ctx context.Context, p *partition, without map[store.Tab
 	statements = append(statements,
 		fmt.Sprintf("INSERT INTO %s.waybill_rolled SELECT * FROM %s.waybill_rolled", to.catalog, p.catalog))
 	to.emptied = map[store.Table]bool{}
-	for _, t := range tiers[p.tier].tables() {
-		if p.emptied[t.id] || without[t.id] {
-			to.emptied[t.id] = true
+	for _, t := range tables.In(p.tier) {
+		if p.emptied[t.ID] || without[t.ID] {
+			to.emptied[t.ID] = true
 			statements = append(statements,
-				fmt.Sprintf("INSERT INTO %s.waybill_emptied VALUES ('%s')", to.catalog, t.id))
+				fmt.Sprintf("INSERT INTO %s.waybill_emptied VALUES ('%s')", to.catalog, t.ID))
 			continue
 		}
 		order, err := s.order(ctx, p, t)
@@ -53,8 +54,8 @@ func (s *Store) rewrite(ctx context.Context, p *partition, without map[store.Tab
 			return err
 		}
 		statements = append(statements,
-			fmt.Sprintf("INSERT INTO %s.%s SELECT * FROM %s.%s ORDER BY %s", to.catalog, t.name(t.step), p.catalog,
-				t.name(t.step), order))
+			fmt.Sprintf("INSERT INTO %s.%s SELECT * FROM %s.%s ORDER BY %s", to.catalog, t.Name(t.Step), p.catalog,
+				t.Name(t.Step), order))
 	}
 	statements = append(statements, fmt.Sprintf("CREATE TABLE %s.waybill_compacted (version INTEGER)", to.catalog))
 	if _, err := s.upkeep.ExecContext(ctx, to.attachment()); err != nil {
@@ -86,7 +87,7 @@ func (s *Store) rewrite(ctx context.Context, p *partition, without map[store.Tab
 
 // uncompacted returns the oldest file of seconds that is over and not compacted, nil if there is none.
 func (s *Store) uncompacted(now time.Time) *partition {
-	list := slices.DeleteFunc(slices.Clone(s.list()), func(p *partition) bool { return p.tier != tierSeconds })
+	list := slices.DeleteFunc(slices.Clone(s.list()), func(p *partition) bool { return p.tier != schema.Seconds })
 	for i, p := range list {
 		end := p.end()
 		if i+1 < len(list) {
@@ -140,11 +141,11 @@ func (s *Store) replace(p, to *partition, writes int) (done bool, err error) {
 // in common. So flows are sorted by their hosts first, and by their number only if they have several records, which
 // stand together then. Those that have one stay in the order of time and path, or a record would take more than
 // unsorted.
-func (s *Store) order(ctx context.Context, p *partition, t placed) (string, error) {
-	if t.id == store.Flows && t.step == t.finest {
+func (s *Store) order(ctx context.Context, p *partition, t schema.Placed) (string, error) {
+	if t.ID == store.Flows && t.Step == t.Finest {
 		var last bool
 		row := s.upkeep.QueryRowContext(ctx,
-			fmt.Sprintf("SELECT count(*) >= 2 * approx_count_distinct(flow) FROM %s.%s", p.catalog, t.name(t.step)))
+			fmt.Sprintf("SELECT count(*) >= 2 * approx_count_distinct(flow) FROM %s.%s", p.catalog, t.Name(t.Step)))
 		if err := row.Scan(&last); err != nil {
 			return "", err
 		}
@@ -154,12 +155,12 @@ func (s *Store) order(ctx context.Context, p *partition, t placed) (string, erro
 		return "src_hi, src_lo, dst_hi, dst_lo, start, path_id", nil
 	}
 	var keys []string
-	for _, c := range t.at(t.step) {
-		if c.role == key && c.name != start.name {
-			keys = append(keys, c.name)
+	for _, c := range t.At(t.Step) {
+		if c.Role == schema.Key && c.Name != schema.Start.Name {
+			keys = append(keys, c.Name)
 		}
 	}
-	return strings.Join(append(keys, start.name), ", "), nil
+	return strings.Join(append(keys, schema.Start.Name), ", "), nil
 }
 
 // removeFiles removes the files of p, if they are there.

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill-int/waybill/store/schema"
+
 	"github.com/waybill-int/waybill/internal/test"
 )
 
@@ -52,7 +54,7 @@ func TestCompact(t *testing.T) {
 	}
 	defer again.Close()
 	if got := fmt.Sprint(sqlOf(t, again, "SELECT count(*) FROM flows_10s")); got != "[[22510]]" ||
-		!again.findPartition(tierSeconds, epoch).compacted {
+		!again.findPartition(schema.Seconds, epoch).compacted {
 		t.Errorf("got %s", got)
 	}
 }
@@ -78,7 +80,7 @@ func TestCompactOrder(t *testing.T) {
 				write(t, s, v)
 			}
 			roll(t, s, epoch.Add(30*time.Minute))
-			p := s.findPartition(tierSeconds, epoch)
+			p := s.findPartition(schema.Seconds, epoch)
 			query := "SELECT list(rowid ORDER BY " + test.order + ") = list(rowid ORDER BY rowid), count(*) FROM " +
 				p.catalog + ".flows_10s"
 			var sorted bool
@@ -166,7 +168,7 @@ func TestWriteWhileMaintaining(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	for _, p := range s.list() {
-		if p.tier == tierSeconds && !p.compacted {
+		if p.tier == schema.Seconds && !p.compacted {
 			t.Errorf("%s is not compacted", p.file)
 		}
 	}

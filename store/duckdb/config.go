@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/store"
+	"github.com/waybill-int/waybill/store/schema"
 )
 
 // A Config says where a Store is and how large it may grow. Use DefaultConfig and change what is needed.
@@ -14,7 +15,7 @@ type Config struct {
 	Dir string
 	// Keep is how long records are kept: those of 1 and 10 seconds, of minutes, of hours. Events are kept as long as
 	// hours.
-	Keep [len(tiers)]time.Duration
+	Keep [len(schema.Tiers)]time.Duration
 	// MaxBytes is how much disk the files may take; the oldest ones are dropped beyond it, the finest resolution first.
 	MaxBytes int64
 	// Limits are of single tables, beyond those of all.
@@ -31,7 +32,7 @@ type Config struct {
 // A Limit is how much is kept of one table. What is beyond it goes with whole files, but for the newest of each kind.
 type Limit struct {
 	// Keep is as that of Config; 0: as long as all.
-	Keep [len(tiers)]time.Duration
+	Keep [len(schema.Tiers)]time.Duration
 	// MaxBytes is how much disk the records of the table may take; the oldest go beyond it, the finest resolution
 	// first. 0: as much as there is.
 	MaxBytes int64
@@ -48,20 +49,20 @@ func DefaultConfig(dir string) Config {
 // Check says in one line what cannot be.
 func (c *Config) Check() error {
 	for i, keep := range c.Keep {
-		if keep < tiers[i].length {
-			return fmt.Errorf("store: %s are kept for %v, want at least %v, the length of a file", tiers[i].name, keep,
-				tiers[i].length)
+		if keep < schema.Tiers[i].Length {
+			return fmt.Errorf("store: %s are kept for %v, want at least %v, the length of a file", schema.Tiers[i].Name, keep,
+				schema.Tiers[i].Length)
 		}
 	}
 	for id, l := range c.Limits {
 		for i, keep := range l.Keep {
 			switch {
-			case keep != 0 && keep < tiers[i].length:
+			case keep != 0 && keep < schema.Tiers[i].Length:
 				return fmt.Errorf("store: %s of %s are kept for %v, want at least %v, the length of a file",
-					tiers[i].name, id, keep, tiers[i].length)
+					schema.Tiers[i].Name, id, keep, schema.Tiers[i].Length)
 			case keep > c.Keep[i]:
 				return fmt.Errorf(
-					"store: %s of %s are kept for %v, longer than %v, as all is: keep all for so long, and other tables for less", tiers[i].name, id, keep, c.Keep[i])
+					"store: %s of %s are kept for %v, longer than %v, as all is: keep all for so long, and other tables for less", schema.Tiers[i].Name, id, keep, c.Keep[i])
 			}
 		}
 		if l.MaxBytes < 0 {

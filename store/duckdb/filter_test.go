@@ -72,7 +72,7 @@ func randomFlow(g *rand.Rand, n int) (telemetry.FlowInterval, flowRow) {
 	}
 	if g.IntN(2) == 0 {
 		f.HasDevice, f.Device = true, small()<<16
-		r["device"] = []filter.Value{filter.FromText(device(f.Device))}
+		r["device"] = []filter.Value{filter.FromText(fmt.Sprintf("00:00:00:00:00:%02x", f.Device>>16))}
 	}
 	if g.IntN(2) == 0 {
 		d := func(v uint64) []filter.Value { return []filter.Value{filter.FromDuration(time.Duration(v))} }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/store"
+	"github.com/waybill-int/waybill/store/schema"
 )
 
 // Maintain implements store.Backend: rollups, retention, and a new file before the current one is too large a part of
@@ -69,12 +70,12 @@ const rotateBytes = 512 << 20
 func (s *Store) rotate(now time.Time) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	p := s.findPartition(tierSeconds, now)
+	p := s.findPartition(schema.Seconds, now)
 	if p == nil || p.size() < min(s.config.MaxBytes/8, rotateBytes) {
 		return nil
 	}
-	next := s.newPartition(tierSeconds, now.Truncate(time.Minute).Add(time.Minute))
-	if q := s.findPartition(tierSeconds, next.start); q != p {
+	next := s.newPartition(schema.Seconds, now.Truncate(time.Minute).Add(time.Minute))
+	if q := s.findPartition(schema.Seconds, next.start); q != p {
 		return nil // it is there
 	}
 	if err := s.attach(next); err != nil {
@@ -98,7 +99,7 @@ func (s *Store) retain(now time.Time) error {
 		total += sizes[p]
 	}
 	var drop []*partition
-	for tier := range tiers {
+	for tier := range schema.Tiers {
 		var list []*partition
 		for _, p := range s.partitions {
 			if p.tier == tier {

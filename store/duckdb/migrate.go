@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"fmt"
 	"strings"
+
+	"github.com/waybill-int/waybill/store/schema"
 )
 
 // migrations[i] brings a file from version i+1 of the schema to i+2. CATALOG stands for its name; files of one tier
@@ -21,16 +23,16 @@ var migrations = [][]string{
 
 // linksWithDelays adds the delays of links.
 func linksWithDelays() []string {
-	return linksWith(append(histogram("delay"), column{name: "delay_uncertainty", kind: "BIGINT"},
-		column{name: "delay_clamped", kind: "UBIGINT"}))
+	return linksWith(append(schema.Histogram("delay"), schema.Column{Name: "delay_uncertainty", Kind: "BIGINT"},
+		schema.Column{Name: "delay_clamped", Kind: "UBIGINT"}))
 }
 
 // linksWithUtilization adds the use of their egress ports.
 func linksWithUtilization() []string {
-	return linksWith([]column{
-		{name: "utilization_samples", kind: "UBIGINT"},
-		{name: "utilization_sum", kind: "UBIGINT"},
-		{name: "utilization_max", kind: "UINTEGER"},
+	return linksWith([]schema.Column{
+		{Name: "utilization_samples", Kind: "UBIGINT"},
+		{Name: "utilization_sum", Kind: "UBIGINT"},
+		{Name: "utilization_max", Kind: "UINTEGER"},
 	})
 }
 
@@ -78,10 +80,10 @@ func withSamples() (list []string) {
 }
 
 // linksWith adds columns to the tables of links.
-func linksWith(added []column) (list []string) {
+func linksWith(added []schema.Column) (list []string) {
 	for _, name := range []string{"links_10s", "links_1m", "links_1h"} {
 		for _, c := range added {
-			list = append(list, fmt.Sprintf("ALTER TABLE IF EXISTS CATALOG.%s ADD COLUMN %s %s", name, c.name, c.kind))
+			list = append(list, fmt.Sprintf("ALTER TABLE IF EXISTS CATALOG.%s ADD COLUMN %s %s", name, c.Name, c.Kind))
 		}
 	}
 	return list
@@ -152,13 +154,13 @@ func createFile(p *partition, schemaVersion int) []string {
 
 // createTables are the statements that make the tables of a partition, as far as it lacks them.
 func createTables(p *partition) (list []string) {
-	for _, t := range tiers[p.tier].tables() {
+	for _, t := range tables.In(p.tier) {
 		var columns []string
-		for _, c := range t.at(t.step) {
-			columns = append(columns, c.name+" "+c.kind)
+		for _, c := range t.At(t.Step) {
+			columns = append(columns, c.Name+" "+c.Kind)
 		}
 		list = append(list,
-			fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s.%s (%s)", p.catalog, t.name(t.step),
+			fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s.%s (%s)", p.catalog, t.Name(t.Step),
 				strings.Join(columns, ", ")))
 	}
 	return list

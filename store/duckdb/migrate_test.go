@@ -15,6 +15,7 @@ import (
 
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/store"
+	"github.com/waybill-int/waybill/store/schema"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -46,7 +47,7 @@ func busyLink(at time.Time, use uint32) telemetry.LinkInterval {
 // fileOf is the file of a tier in which records of epoch are.
 func fileOf(c Config, tier int) string {
 	s := Store{config: c}
-	return s.newPartition(tier, epoch.Truncate(tiers[tier].length)).file
+	return s.newPartition(tier, epoch.Truncate(schema.Tiers[tier].Length)).file
 }
 
 // makeFixtures writes the files of the current version.
@@ -57,12 +58,12 @@ func makeFixtures(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for i := range tiers {
+	for i := range schema.Tiers {
 		in, err := os.ReadFile(fileOf(s.config, i))
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := os.Create(fmt.Sprintf(fixtures, tiers[i].name, len(migrations)+1))
+		out, err := os.Create(fmt.Sprintf(fixtures, schema.Tiers[i].Name, len(migrations)+1))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,11 +82,11 @@ func makeFixtures(t *testing.T) {
 func unpack(t *testing.T, version int) Config {
 	t.Helper()
 	c := DefaultConfig(t.TempDir())
-	for i := range tiers {
-		if version == 1 && i != tierSeconds {
+	for i := range schema.Tiers {
+		if version == 1 && i != schema.Seconds {
 			break
 		}
-		in, err := os.Open(fmt.Sprintf(fixtures, tiers[i].name, version))
+		in, err := os.Open(fmt.Sprintf(fixtures, schema.Tiers[i].Name, version))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/store"
+	"github.com/waybill-int/waybill/store/schema"
 )
 
 // A partition is one file of DuckDB with the tables of a tier and the intervals that begin from start on, until the
@@ -29,7 +30,7 @@ type partition struct {
 const timeInName = "20060102T150405Z"
 
 func (s *Store) newPartition(tier int, start time.Time) *partition {
-	name := tiers[tier].name + "-" + start.UTC().Format(timeInName)
+	name := schema.Tiers[tier].Name + "-" + start.UTC().Format(timeInName)
 	return &partition{
 		tier: tier, start: start.UTC(), file: filepath.Join(s.config.Dir, name+".duckdb"),
 		catalog: strings.ToLower(strings.ReplaceAll(name, "-", "_")),
@@ -41,7 +42,7 @@ func (s *Store) partitionOfFile(name string) *partition {
 	name, ours := strings.CutSuffix(name, ".duckdb")
 	before, after, cut := strings.Cut(name, "-")
 	start, err := time.Parse(timeInName, after)
-	i := slices.IndexFunc(tiers[:], func(r tier) bool { return r.name == before })
+	i := slices.IndexFunc(schema.Tiers[:], func(r schema.Tier) bool { return r.Name == before })
 	if !ours || !cut || err != nil || i < 0 {
 		return nil
 	}
@@ -50,7 +51,7 @@ func (s *Store) partitionOfFile(name string) *partition {
 
 // end is where p ends at the latest.
 func (p *partition) end() time.Time {
-	return p.start.Truncate(tiers[p.tier].length).Add(tiers[p.tier].length)
+	return p.start.Truncate(schema.Tiers[p.tier].Length).Add(schema.Tiers[p.tier].Length)
 }
 
 // size returns the bytes of p on disk, with what is not yet merged into the file.
@@ -87,7 +88,7 @@ func (s *Store) partitionFor(tier int, t time.Time) (*partition, error) {
 	if p := s.findPartition(tier, t); p != nil {
 		return p, nil
 	}
-	p := s.newPartition(tier, t.Truncate(tiers[tier].length))
+	p := s.newPartition(tier, t.Truncate(schema.Tiers[tier].Length))
 	if err := s.attach(p); err != nil {
 		return nil, err
 	}

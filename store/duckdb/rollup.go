@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/waybill-int/waybill/store/schema"
 )
 
 // Intervals are rolled up grace after their end, by the clock: what is written later is missing from the coarser
@@ -15,14 +17,14 @@ const grace = 30 * time.Second
 
 // rollUp brings the tables of minutes and hours up to date.
 func (s *Store) rollUp(ctx context.Context, now time.Time) error {
-	for _, t := range tables {
-		steps := t.resolutions()
+	for _, t := range tables.Tables {
+		steps := t.Resolutions()
 		for i := 1; i < len(steps); i++ {
-			from, to := placed{t, steps[i-1]}, placed{t, steps[i]}
+			from, to := schema.Placed{Table: t, Step: steps[i-1]}, schema.Placed{Table: t, Step: steps[i]}
 			for more := true; more; {
 				var err error
 				if more, err = s.rollUpOnce(ctx, from, to, now.Add(-grace)); err != nil {
-					return fmt.Errorf("roll up %s: %w", to.name(to.step), err)
+					return fmt.Errorf("roll up %s: %w", to.Name(to.Step), err)
 				}
 			}
 		}
@@ -33,12 +35,12 @@ func (s *Store) rollUp(ctx context.Context, now time.Time) error {
 // rollUpOnce puts rows of one table together into the next, for one interval of it that is over at the horizon. It
 // returns false if there is nothing to do. The note how far it is stands in the same file, so that a crash in between
 // does no harm.
-func (s *Store) rollUpOnce(ctx context.Context, from, to placed, horizon time.Time) (bool, error) {
-	source, target := from.name(from.step), to.name(to.step)
+func (s *Store) rollUpOnce(ctx context.Context, from, to schema.Placed, horizon time.Time) (bool, error) {
+	source, target := from.Name(from.Step), to.Name(to.Step)
 	until := s.rolledUntil(target)
-	end := horizon.Truncate(to.step)
-	if r := s.rolledUntil(source); from.step != from.finest && r.Before(horizon) {
-		end = r.Truncate(to.step) // the source is rolled up itself
+	end := horizon.Truncate(to.Step)
+	if r := s.rolledUntil(source); from.Step != from.Finest && r.Before(horizon) {
+		end = r.Truncate(to.Step) // the source is rolled up itself
 	}
 	if !until.Before(end) {
 		return false, nil
@@ -52,9 +54,9 @@ func (s *Store) rollUpOnce(ctx context.Context, from, to placed, horizon time.Ti
 		s.setRolled(target, end) // there was nothing
 		return false, nil
 	}
-	begin := first.Time.Truncate(to.step)
+	begin := first.Time.Truncate(to.Step)
 	s.writing.Lock()
-	p, err := s.partitionFor(tierOf(to.table, to.step), begin)
+	p, err := s.partitionFor(schema.TierOf(to.Table, to.Step), begin)
 	s.writing.Unlock()
 	if err == nil && p.sealed {
 		return true, s.reopen()
@@ -62,12 +64,12 @@ func (s *Store) rollUpOnce(ctx context.Context, from, to placed, horizon time.Ti
 	if err != nil {
 		return false, err
 	}
-	end = minTime(begin.Add(to.step), p.end(), end)
-	columns := to.at(to.step)
+	end = minTime(begin.Add(to.Step), p.end(), end)
+	columns := to.At(to.Step)
 	var statements []string
 	within := fmt.Sprintf("start >= %s AND start < %s", timestamp(begin), timestamp(end))
 	passes := 1
-	if to.hasHistograms() {
+	if to.HasHistograms() {
 		var rows int
 		if err := s.upkeep.QueryRowContext(ctx, "SELECT count(*) FROM "+source+" WHERE "+within).Scan(&rows); err !=
 			nil {
@@ -78,9 +80,9 @@ func (s *Store) rollUpOnce(ctx context.Context, from, to placed, horizon time.Ti
 	for pass := range passes {
 		where := within
 		if passes > 1 {
-			where += fmt.Sprintf(" AND hash(%s) %% %d = %d", columns[1].name, passes, pass)
+			where += fmt.Sprintf(" AND hash(%s) %% %d = %d", columns[1].Name, passes, pass)
 		}
-		rows := fmt.Sprintf("(SELECT * REPLACE (%s AS start) FROM %s WHERE %s)", floor("start", to.step), source, where)
+		rows := fmt.Sprintf("(SELECT * REPLACE (%s AS start) FROM %s WHERE %s)", tables.Floor("start", to.Step), source, where)
 		statements = append(statements, fmt.Sprintf("INSERT INTO %s.%s %s", p.catalog, target, together(rows, columns)))
 	}
 	err = inTransaction(ctx, s.upkeep, append(
@@ -98,10 +100,6 @@ func (s *Store) rollUpOnce(ctx context.Context, from, to placed, horizon time.Ti
 // rowsAtOnce is how many rows with histograms are put together at once: histograms are taken apart for it, which has to
 // fit into memory.
 const rowsAtOnce = 20_000
-
-func (t *table) hasHistograms() bool {
-	return slices.ContainsFunc(t.columns, func(c column) bool { return c.role == counts })
-}
 
 func (s *Store) setRolled(name string, until time.Time) {
 	s.mu.Lock()
@@ -123,7 +121,7 @@ func (s *Store) rolledUntil(name string) time.Time {
 func (s *Store) loadRolled() error {
 	rolled := map[string]time.Time{}
 	for _, p := range s.partitions {
-		if p.tier == tierSeconds {
+		if p.tier == schema.Seconds {
 			continue
 		}
 		rows, err := s.write.QueryContext(s.ctx, "SELECT name, until FROM "+p.catalog+".waybill_rolled")
@@ -153,22 +151,22 @@ func (s *Store) loadRolled() error {
 
 // together is a query that groups rows by the columns that are keys and puts the others together by their role, in the
 // order of columns.
-func together(rows string, columns []column) string {
+func together(rows string, columns []schema.Column) string {
 	var keys, values, names []string
 	var merged []string // names of histograms
 	for _, c := range columns {
-		names = append(names, c.name)
-		switch c.role {
-		case key:
-			keys = append(keys, c.name)
-		case sum:
-			values = append(values, fmt.Sprintf("CAST(sum(%s) AS %s) AS %s", c.name, c.kind, c.name))
-		case low:
-			values = append(values, fmt.Sprintf("min(%s) AS %s", c.name, c.name))
-		case high:
-			values = append(values, fmt.Sprintf("max(%s) AS %s", c.name, c.name))
-		case counts:
-			merged = append(merged, strings.TrimSuffix(c.name, "_counts"))
+		names = append(names, c.Name)
+		switch c.Role {
+		case schema.Key:
+			keys = append(keys, c.Name)
+		case schema.Sum:
+			values = append(values, fmt.Sprintf("CAST(sum(%s) AS %s) AS %s", c.Name, c.Kind, c.Name))
+		case schema.Low:
+			values = append(values, fmt.Sprintf("min(%s) AS %s", c.Name, c.Name))
+		case schema.High:
+			values = append(values, fmt.Sprintf("max(%s) AS %s", c.Name, c.Name))
+		case schema.Counts:
+			merged = append(merged, strings.TrimSuffix(c.Name, "_counts"))
 		}
 	}
 	group := strings.Join(keys, ", ")
@@ -180,7 +178,7 @@ func together(rows string, columns []column) string {
 		return fmt.Sprintf("SELECT %s FROM (%s)", strings.Join(names, ", "), text)
 	}
 	for i := range names {
-		if columns[i].role == key {
+		if columns[i].Role == schema.Key {
 			names[i] = "g." + names[i]
 		}
 	}
@@ -217,13 +215,6 @@ func mergeHistogram(rows, name string, keys []string) string {
 					FROM ROWS r JOIN (SELECT KEYS, min(NAME_scale) AS coarsest FROM ROWS` + group + `) c ` + join + ` WHERE NAME_scale IS NOT NULL))
 			GROUP BY ALL) GROUP BY ALL)`)
 }
-
-// floor is the start of the interval of that length in which a time lies.
-func floor(name string, step time.Duration) string {
-	return fmt.Sprintf("make_timestamp_ns((epoch_ns(%s) // %d) * %d)", name, step.Nanoseconds(), step.Nanoseconds())
-}
-
-func timestamp(t time.Time) string { return fmt.Sprintf("make_timestamp_ns(%d)", t.UnixNano()) }
 
 func minTime(t time.Time, others ...time.Time) time.Time {
 	for _, o := range others {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"github.com/waybill-int/waybill/store/schema"
 )
 
 // sealAfter is how long a file is over before it is sealed: hardly anything is written to it then.
@@ -18,7 +20,7 @@ func (s *Store) seal(now time.Time) error {
 	for i, p := range list {
 		over := slices.ContainsFunc(list[i+1:],
 			func(q *partition) bool { return q.tier == p.tier && now.Sub(q.start) > sealAfter })
-		if p.sealed || !over || p.tier == tierSeconds && !p.compacted {
+		if p.sealed || !over || p.tier == schema.Seconds && !p.compacted {
 			continue
 		}
 		if err := s.sealFile(p); err != nil {

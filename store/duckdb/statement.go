@@ -13,6 +13,7 @@ import (
 
 	"github.com/waybill-int/waybill/internal/child"
 	"github.com/waybill-int/waybill/store"
+	"github.com/waybill-int/waybill/store/schema"
 )
 
 const (
@@ -229,7 +230,7 @@ func (s *Store) attachFor(ctx context.Context, statement string) ([]string, erro
 	}
 	var attach, views []string
 	for _, p := range s.list() {
-		if p.sealed && slices.ContainsFunc(wanted, func(t placed) bool { return tierOf(t.table, t.step) == p.tier }) {
+		if p.sealed && slices.ContainsFunc(wanted, func(t schema.Placed) bool { return schema.TierOf(t.Table, t.Step) == p.tier }) {
 			attach = append(attach, p.attachment())
 		}
 	}
@@ -237,9 +238,9 @@ func (s *Store) attachFor(ctx context.Context, statement string) ([]string, erro
 		var parts, files []string
 		for _, p := range s.list() {
 			switch {
-			case p.tier != tierOf(t.table, t.step):
+			case p.tier != schema.TierOf(t.Table, t.Step):
 			case p.sealed:
-				parts = append(parts, "SELECT * FROM "+p.catalog+"."+t.name(t.step))
+				parts = append(parts, "SELECT * FROM "+p.catalog+"."+t.Name(t.Step))
 			default:
 				files = append(files, chunks.files(p, t)...)
 			}
@@ -247,18 +248,18 @@ func (s *Store) attachFor(ctx context.Context, statement string) ([]string, erro
 		if len(files) > 0 {
 			parts = append(parts, "SELECT * FROM read_parquet(['"+strings.Join(files, "', '")+"'])")
 		}
-		views = append(views, t.view(parts))
+		views = append(views, view(&t, parts))
 	}
 	return append(append(attach, views...), nodeNames(*s.names.Load())), nil
 }
 
 // tablesIn are the tables that a statement names, or may name: a function such as query_table can put a name together.
-func tablesIn(statement string) (list []placed) {
+func tablesIn(statement string) (list []schema.Placed) {
 	statement = strings.ToLower(statement)
-	for i := range tiers {
-		for _, t := range tiers[i].tables() {
-			between := strings.Contains(statement, t.id.String()+"_between")
-			if between || strings.Contains(statement, t.name(t.step)) || strings.Contains(statement, "query") {
+	for i := range schema.Tiers {
+		for _, t := range tables.In(i) {
+			between := strings.Contains(statement, t.ID.String()+"_between")
+			if between || strings.Contains(statement, t.Name(t.Step)) || strings.Contains(statement, "query") {
 				list = append(list, t)
 			}
 		}

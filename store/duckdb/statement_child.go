@@ -14,6 +14,7 @@ import (
 
 	"github.com/waybill-int/waybill/internal/child"
 	"github.com/waybill-int/waybill/store"
+	"github.com/waybill-int/waybill/store/schema"
 )
 
 // childName is that of the processes of statements, as ps shows it.
@@ -98,9 +99,9 @@ func openChild(setup *childSetup) (*sql.Conn, error) {
 		"SET enable_external_access = false",
 		"SET lock_configuration = true",
 	}, macros...)
-	for i := range tiers {
-		for _, t := range tiers[i].tables() {
-			statements = append(statements, t.view(nil))
+	for i := range schema.Tiers {
+		for _, t := range tables.In(i) {
+			statements = append(statements, view(&t, nil))
 		}
 	}
 	statements = append(statements, topologyMacros()...)

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/store"
+	"github.com/waybill-int/waybill/store/schema"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -381,7 +382,7 @@ func BenchmarkExport(b *testing.B) {
 		if err := s.tail.clear(); err != nil {
 			b.Fatal(err)
 		}
-		if _, err := s.exportTail(b.Context(), []placed{{tables[store.Flows], 10 * time.Second}}); err != nil {
+		if _, err := s.exportTail(b.Context(), []schema.Placed{{Table: tables.Tables[store.Flows], Step: 10 * time.Second}}); err != nil {
 			b.Fatal(err)
 		}
 	}

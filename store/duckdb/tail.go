@@ -10,6 +10,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/waybill-int/waybill/store/schema"
 )
 
 const (
@@ -45,8 +47,8 @@ type tail struct {
 type chunks map[chunkKey][]chunk
 
 // files are the names of the files of a table.
-func (c chunks) files(p *partition, t placed) (names []string) {
-	for _, k := range c[chunkKey{p.catalog, t.name(t.step)}] {
+func (c chunks) files(p *partition, t schema.Placed) (names []string) {
+	for _, k := range c[chunkKey{p.catalog, t.Name(t.Step)}] {
 		names = append(names, quoted(k.file))
 	}
 	return names
@@ -82,12 +84,12 @@ func (e *tail) replaced(list []chunk) {
 }
 
 // exportTail brings the chunks of tables up to date, unless they are young. reading is held.
-func (s *Store) exportTail(ctx context.Context, wanted []placed) (chunks, error) {
+func (s *Store) exportTail(ctx context.Context, wanted []schema.Placed) (chunks, error) {
 	e := &s.tail
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	began := time.Now()
-	if !slices.ContainsFunc(wanted, func(t placed) bool { return began.After(e.good[t.name(t.step)]) }) {
+	if !slices.ContainsFunc(wanted, func(t schema.Placed) bool { return began.After(e.good[t.Name(t.Step)]) }) {
 		return e.chunks, nil
 	}
 	for file, since := range e.obsolete {
@@ -115,10 +117,10 @@ func (s *Store) exportTail(ctx context.Context, wanted []placed) (chunks, error)
 	exported := maps.Clone(e.chunks)
 	for _, p := range list {
 		for _, t := range wanted {
-			if p.sealed || tierOf(t.table, t.step) != p.tier {
+			if p.sealed || schema.TierOf(t.Table, t.Step) != p.tier {
 				continue
 			}
-			key := chunkKey{p.catalog, t.name(t.step)}
+			key := chunkKey{p.catalog, t.Name(t.Step)}
 			if exported[key], err = e.export(ctx, conn, key, exported[key]); err != nil {
 				e.replaced(lacking(exported, e.chunks))
 				return nil, err
@@ -131,7 +133,7 @@ func (s *Store) exportTail(ctx context.Context, wanted []placed) (chunks, error)
 	e.replaced(lacking(e.chunks, exported))
 	e.chunks = exported
 	for _, t := range wanted {
-		e.good[t.name(t.step)] = began.Add(max(exportEvery, exportShare*time.Since(began)))
+		e.good[t.Name(t.Step)] = began.Add(max(exportEvery, exportShare*time.Since(began)))
 	}
 	return exported, nil
 }

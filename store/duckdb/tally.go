@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/waybill-int/waybill/store"
+	"github.com/waybill-int/waybill/store/schema"
 )
 
 // A tally is how many records of each table Write has put into a partition. It stands beside the file until all is
@@ -51,13 +52,13 @@ func (s *Store) loadTally(p *partition) error {
 // count counts the records that Write has put into p.
 func (s *Store) count(p *partition) (tally, error) {
 	n := tally{}
-	for id, t := range tables {
-		if tierOf(t, t.finest) != p.tier {
+	for id, t := range tables.Tables {
+		if schema.TierOf(t, t.Finest) != p.tier {
 			continue
 		}
 		var rows int64
 		if err := s.write.QueryRowContext(s.ctx,
-			fmt.Sprintf("SELECT count(*) FROM %s.%s", p.catalog, t.name(t.finest))).Scan(&rows); err != nil {
+			fmt.Sprintf("SELECT count(*) FROM %s.%s", p.catalog, t.Name(t.Finest))).Scan(&rows); err != nil {
 			return nil, err
 		}
 		n[store.Table(id)] = rows

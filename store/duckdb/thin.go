@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/store"
+	"github.com/waybill-int/waybill/store/schema"
 )
 
 // thinOnce removes the records of tables that have limits of their own from one file that is over and has some beyond
@@ -31,8 +32,8 @@ func (s *Store) thinOnce(ctx context.Context, now time.Time) error {
 // beyondLimits are the tables that files have of which they are to be rid.
 func (s *Store) beyondLimits(ctx context.Context, now time.Time) (map[*partition]map[store.Table]bool, error) {
 	beyond := map[*partition]map[store.Table]bool{}
-	lists := [len(tiers)][]*partition{} // the newest first, without it: it is written to
-	for tier := range tiers {
+	lists := [len(schema.Tiers)][]*partition{} // the newest first, without it: it is written to
+	for tier := range schema.Tiers {
 		for _, p := range slices.Backward(s.list()) {
 			if p.tier == tier {
 				lists[tier] = append(lists[tier], p)
@@ -41,7 +42,7 @@ func (s *Store) beyondLimits(ctx context.Context, now time.Time) (map[*partition
 	}
 	for id, l := range s.config.Limits {
 		left := cmp.Or(l.MaxBytes, int64(1)<<62)
-		for tier := len(tiers) - 1; tier >= 0; tier-- { // the finest resolution is the first to go
+		for tier := len(schema.Tiers) - 1; tier >= 0; tier-- { // the finest resolution is the first to go
 			for i, p := range lists[tier] {
 				t := tableOf(tier, id)
 				if t == nil || p.emptied[id] {
@@ -55,7 +56,7 @@ func (s *Store) beyondLimits(ctx context.Context, now time.Time) (map[*partition
 					}
 				}
 				left -= size
-				over := i > 0 && (tier != tierSeconds || p.compacted) // late records have come, and are rolled up
+				over := i > 0 && (tier != schema.Seconds || p.compacted) // late records have come, and are rolled up
 				old := l.Keep[tier] > 0 && i > 0 && now.Sub(lists[tier][i-1].start) >= l.Keep[tier]
 				if over && (old || left < 0) {
 					if left += size; beyond[p] == nil {
@@ -70,9 +71,9 @@ func (s *Store) beyondLimits(ctx context.Context, now time.Time) (map[*partition
 }
 
 // tableOf is a table as a tier keeps it, nil if it does not.
-func tableOf(tier int, id store.Table) *placed {
-	list := tiers[tier].tables()
-	if i := slices.IndexFunc(list, func(t placed) bool { return t.id == id }); i >= 0 {
+func tableOf(tier int, id store.Table) *schema.Placed {
+	list := tables.In(tier)
+	if i := slices.IndexFunc(list, func(t schema.Placed) bool { return t.ID == id }); i >= 0 {
 		return &list[i]
 	}
 	return nil
@@ -80,11 +81,11 @@ func tableOf(tier int, id store.Table) *placed {
 
 // sizeOf is about how many bytes a table of a partition takes on disk: the blocks that it is in, of which it may share
 // the last with others.
-func (s *Store) sizeOf(ctx context.Context, p *partition, t placed) (n int64, err error) {
+func (s *Store) sizeOf(ctx context.Context, p *partition, t schema.Placed) (n int64, err error) {
 	const block = 256 << 10
 	row := s.upkeep.QueryRowContext(ctx,
 		fmt.Sprintf("SELECT count(DISTINCT block_id) FROM pragma_storage_info('%s.main.%s') WHERE block_id >= 0",
-			p.catalog, t.name(t.step)))
+			p.catalog, t.Name(t.Step)))
 	err = row.Scan(&n)
 	return n * block, err
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/store"
+	"github.com/waybill-int/waybill/store/schema"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -31,7 +32,7 @@ func TestKeepOfTable(t *testing.T) {
 		t.Skip("nothing here runs side by side")
 	}
 	s := open(t, func(c *Config) {
-		c.Limits = map[store.Table]Limit{store.Hops: {Keep: [len(tiers)]time.Duration{2 * time.Hour}}}
+		c.Limits = map[store.Table]Limit{store.Hops: {Keep: [len(schema.Tiers)]time.Duration{2 * time.Hour}}}
 	})
 	g := rand.New(rand.NewPCG(1, 2))
 	begin := epoch.Truncate(time.Hour)
@@ -121,9 +122,9 @@ func TestBytesOfTable(t *testing.T) {
 func TestLimits(t *testing.T) {
 	for want, l := range map[string]Limit{
 		"store: seconds of hops are kept for 1m0s, want at least 1h0m0s, the length of a file": {
-			Keep: [len(tiers)]time.Duration{time.Minute},
+			Keep: [len(schema.Tiers)]time.Duration{time.Minute},
 		},
-		"store: seconds of hops are kept for 1000h0m0s, longer than 48h0m0s, as all is: keep all for so long, and other tables for less": {Keep: [len(tiers)]time.Duration{1000 * time.Hour}},
+		"store: seconds of hops are kept for 1000h0m0s, longer than 48h0m0s, as all is: keep all for so long, and other tables for less": {Keep: [len(schema.Tiers)]time.Duration{1000 * time.Hour}},
 		"store: -1 bytes of hops are too little": {MaxBytes: -1},
 	} {
 		c := DefaultConfig(t.TempDir())

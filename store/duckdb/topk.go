@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/waybill-int/waybill/store"
+	"github.com/waybill-int/waybill/store/schema"
 )
 
 const (
@@ -22,21 +23,21 @@ const (
 // a high value, and DuckDB finds the highest values of fifty million rows in some milliseconds, while grouping them all
 // takes seconds. It returns a condition that all rows of those groups meet, and seldom others; "" if the question is of
 // another kind, or nothing is gained.
-func (s *Store) topGroups(ctx context.Context, q *store.Query, c *compiled) (string, error) {
-	t := tables[q.Table]
+func (s *Store) topGroups(ctx context.Context, q *store.Query, c *schema.Compiled) (string, error) {
+	t := tables.Tables[q.Table]
 	wanted := cmp.Or(q.Limit, store.DefaultLimit) + q.Offset + 1
-	columns := t.identity(q.Group)
-	mean := t.mean(q.Order)
-	if q.Ascending || mean == nil && t.role(q.Order) != high || q.Step != 0 || len(columns) == 0 ||
+	columns := identity(t, q.Group)
+	mean := meanOf(t, q.Order)
+	if q.Ascending || mean == nil && t.Role(q.Order) != schema.High || q.Step != 0 || len(columns) == 0 ||
 		wanted > maxTopGroups/4 {
 		return "", nil
 	}
 	l := &topSearch{
-		Store: s, from: c.from, columns: columns, args: q.Args, wanted: wanted, value: q.Order, high: q.Order,
+		Store: s, from: c.From, columns: columns, args: q.Args, wanted: wanted, value: q.Order, high: q.Order,
 	}
 	find := l.byMaximum
 	if mean != nil {
-		l.value, l.high = mean.text, mean.ceiling
+		l.value, l.high = mean.Text, mean.Ceiling
 		find = func(ctx context.Context) ([][]any, error) { return l.byMean(ctx, mean) }
 	}
 	groups, err := find(ctx)
@@ -46,10 +47,10 @@ func (s *Store) topGroups(ctx context.Context, q *store.Query, c *compiled) (str
 	return among(columns, groups), nil
 }
 
-// mean is the derived mean of that name, nil if there is none.
-func (t *table) mean(name string) *derived {
-	for i := range t.derived {
-		if d := &t.derived[i]; d.name == name && d.ceiling != "" {
+// meanOf is the derived mean of that name, nil if there is none.
+func meanOf(t *schema.Table, name string) *schema.Derived {
+	for i := range t.Derived {
+		if d := &t.Derived[i]; d.Name == name && d.Ceiling != "" {
 			return d
 		}
 	}
@@ -99,6 +100,15 @@ func (l *topSearch) having(ctx context.Context, condition string) ([][]any, erro
 	return a.Rows, nil
 }
 
+// ofGroup is the text of a mean of all rows of a group.
+func ofGroup(mean *schema.Derived) string {
+	text := mean.Text
+	for _, need := range mean.Needs {
+		text = strings.ReplaceAll(text, need, "sum("+need+")")
+	}
+	return text
+}
+
 // byMaximum returns the groups with a maximum that is as high as that of the wanted first; nil if they are too many to
 // tell.
 func (l *topSearch) byMaximum(ctx context.Context) ([][]any, error) {
@@ -117,7 +127,7 @@ func (l *topSearch) byMaximum(ctx context.Context) ([][]any, error) {
 // byMean returns groups among which are the wanted first by their mean; nil if they are too many to tell. The mean of a
 // group is at most the highest mean of a row of it, which is at most the maximum of the row. So the groups of the rows
 // with the highest means say how high a mean has to be, and only those that have a row as high can be before them.
-func (l *topSearch) byMean(ctx context.Context, mean *derived) ([][]any, error) {
+func (l *topSearch) byMean(ctx context.Context, mean *schema.Derived) ([][]any, error) {
 	for rows := 8 * l.wanted; rows <= maxTopRows; rows *= 16 {
 		a, err := l.answer(ctx, fmt.Sprintf("SELECT %s FROM %s", strings.Join(l.columns, ", "), l.highest(rows)),
 			l.args, maxTopGroups)
@@ -125,7 +135,7 @@ func (l *topSearch) byMean(ctx context.Context, mean *derived) ([][]any, error) 
 			return nil, err
 		}
 		least, err := l.bound(ctx,
-			fmt.Sprintf("(SELECT %s AS v FROM %s WHERE %s GROUP BY %s)", mean.together(), l.from,
+			fmt.Sprintf("(SELECT %s AS v FROM %s WHERE %s GROUP BY %s)", ofGroup(mean), l.from,
 				among(l.columns, a.Rows), strings.Join(l.columns, ", ")))
 		if err != nil {
 			return nil, err
@@ -133,7 +143,7 @@ func (l *topSearch) byMean(ctx context.Context, mean *derived) ([][]any, error) 
 		if least == nil {
 			continue
 		}
-		groups, err := l.having(ctx, fmt.Sprintf("%s >= %v AND %s >= %v", l.high, least, mean.text, least))
+		groups, err := l.having(ctx, fmt.Sprintf("%s >= %v AND %s >= %v", l.high, least, mean.Text, least))
 		if err != nil || groups != nil {
 			return groups, err
 		}
@@ -166,15 +176,15 @@ func among(columns []string, groups [][]any) string {
 }
 
 // identity are columns of numbers that tell groups apart, or at least most of them; none if the groups have none.
-func (t *table) identity(group []string) (columns []string) {
+func identity(t *schema.Table, group []string) (columns []string) {
 	for _, name := range group {
-		for _, d := range t.derived {
-			if d.name == name && len(d.needs) == 1 && !d.routes {
-				name = d.needs[0]
+		for _, d := range t.Derived {
+			if d.Name == name && len(d.Needs) == 1 && !d.Routes {
+				name = d.Needs[0]
 			}
 		}
-		for _, c := range t.columns {
-			if c.name == name && c.role == key && strings.HasPrefix(c.kind, "U") && !strings.HasSuffix(c.kind, "]") &&
+		for _, c := range t.Columns {
+			if c.Name == name && c.Role == schema.Key && strings.HasPrefix(c.Kind, "U") && !strings.HasSuffix(c.Kind, "]") &&
 				!slices.Contains(columns, name) {
 				columns = append(columns, name)
 			}

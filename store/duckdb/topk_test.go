@@ -73,7 +73,7 @@ func TestTopGroups(t *testing.T) {
 						rows = store.DefaultLimit
 					}
 					want, err := s.answer(context.Background(),
-						c.text+fmt.Sprintf(" LIMIT %d OFFSET %d", rows+1, offset), nil, rows)
+						c.Text+fmt.Sprintf(" LIMIT %d OFFSET %d", rows+1, offset), nil, rows)
 					if err != nil {
 						t.Fatal(err)
 					}

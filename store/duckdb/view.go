@@ -5,39 +5,40 @@ import (
 	"strings"
 
 	"github.com/waybill-int/waybill/store"
+	"github.com/waybill-int/waybill/store/schema"
 )
 
 // makeViews makes a view over all partitions for each table, under the name that it has in docs/reference/store.md.
 func (s *Store) makeViews() error {
 	var statements []string
-	for i := range tiers {
-		for _, t := range tiers[i].tables() {
+	for i := range schema.Tiers {
+		for _, t := range tables.In(i) {
 			var parts []string
 			for _, p := range s.partitions {
 				if p.tier == i {
-					parts = append(parts, "SELECT * FROM "+p.catalog+"."+t.name(t.step))
+					parts = append(parts, "SELECT * FROM "+p.catalog+"."+t.Name(t.Step))
 				}
 			}
-			statements = append(statements, t.view(parts))
+			statements = append(statements, view(&t, parts))
 		}
 	}
 	return inTransaction(s.ctx, s.write, append(append(statements, nodeNames(*s.names.Load())), topologyMacros()...))
 }
 
 // view is the statement that makes the view over a table of these queries for its rows.
-func (t *placed) view(parts []string) string {
+func view(t *schema.Placed, parts []string) string {
 	from := strings.Join(parts, " UNION ALL ")
 	var none []string
 	switch {
 	case len(parts) == 0:
-		for _, c := range t.at(t.step) {
-			none = append(none, fmt.Sprintf("CAST(NULL AS %s) AS %s", c.kind, c.name))
+		for _, c := range t.At(t.Step) {
+			none = append(none, fmt.Sprintf("CAST(NULL AS %s) AS %s", c.Kind, c.Name))
 		}
 		from = "SELECT " + strings.Join(none, ", ") + " WHERE false"
-	case t.id == store.Events: // the last version of each
+	case t.ID == store.Events: // the last version of each
 		from = "SELECT * FROM (" + from + ") QUALIFY row_number() OVER (PARTITION BY id ORDER BY version DESC) = 1"
-	case t.id == store.Routes:
+	case t.ID == store.Routes:
 		from = "SELECT * FROM (" + from + ") QUALIFY row_number() OVER (PARTITION BY path_id ORDER BY start DESC) = 1"
 	}
-	return fmt.Sprintf("CREATE OR REPLACE VIEW memory.main.%s AS %s", t.name(t.step), from)
+	return fmt.Sprintf("CREATE OR REPLACE VIEW memory.main.%s AS %s", t.Name(t.Step), from)
 }

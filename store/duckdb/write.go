@@ -11,6 +11,7 @@ import (
 	duckdb "github.com/duckdb/duckdb-go/v2"
 
 	"github.com/waybill-int/waybill/store"
+	"github.com/waybill-int/waybill/store/schema"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -73,9 +74,10 @@ func (s *Store) Write(batches []*telemetry.Intervals) error {
 // placeAll finds the partition of each record. writing is held.
 func (s *Store) placeAll(batches []*telemetry.Intervals) (map[*partition]*load, error) {
 	loads := map[*partition]*load{}
-	err := s.placeFlows(loads, batches)
-	for i := 0; i < len(batches) && err == nil; i++ {
-		err = s.place(loads, batches[i])
+	var err error
+	list := schema.RecordsOf(batches)
+	for i := 0; i < len(list) && err == nil; i++ {
+		err = s.place(loads, &list[i])
 	}
 	return loads, err
 }
@@ -100,78 +102,28 @@ func (s *Store) mend() error {
 	return nil
 }
 
-// place finds the partition of each record of v, but for flows.
-func (s *Store) place(loads map[*partition]*load, v *telemetry.Intervals) error {
-	return cmp.Or(
-		place1(s, loads, store.Paths, v.Paths, pathRows),
-		place1(s, loads, store.Hops, v.Hops, hopRows),
-		place1(s, loads, store.Queues, v.Queues, queueRows),
-		place1(s, loads, store.Links, v.Links, linkRows),
-		place1(s, loads, store.Drops, v.Drops, dropRows),
-		place1(s, loads, store.Exporters, v.Exporters, exporterRows),
-		place1(s, loads, store.Events, v.Events, eventRows),
-		place1(s, loads, store.Routes, v.Routes, routeRows),
-		place1(s, loads, store.Hosts, v.Hosts, hostRows),
-		place1(s, loads, store.Bursts, v.Bursts, burstRows),
-		place1(s, loads, store.BurstFlows, v.BurstFlows, burstFlowRows),
-	)
-}
-
-// A placedFlow is a flow with what it is sorted by, so that comparing two does not wait for memory.
-type placedFlow struct {
-	startNs  int64
-	src, dst uint64
-	*telemetry.FlowInterval
-}
-
-// placeFlows finds the partition of each flow. Flows between the same hosts stand together then, which makes columns of
-// what they have in common a third as large. The records stay where they are.
-func (s *Store) placeFlows(loads map[*partition]*load, batches []*telemetry.Intervals) error {
-	n := 0
-	for _, v := range batches {
-		n += len(v.Flows)
-	}
-	list := make([]placedFlow, 0, n)
-	for _, v := range batches {
-		for i := range v.Flows {
-			f := &v.Flows[i]
-			list = append(list, placedFlow{f.StartNs, f.Key.Src.Lo, f.Key.Dst.Lo, f})
-		}
-	}
-	slices.SortFunc(list, func(a, b placedFlow) int {
-		return cmp.Or(cmp.Compare(a.startNs, b.startNs), cmp.Compare(a.src, b.src), cmp.Compare(a.dst, b.dst),
-			cmp.Compare(a.Path, b.Path))
-	})
-	return place1(s, loads, store.Flows, list, &rowsOf[placedFlow]{
-		startNs: func(f *placedFlow) int64 { return f.startNs },
-		parts: []func(*appender,
-			*placedFlow){func(a *appender, f *placedFlow) { flowRows.addRest(a, f.FlowInterval) }},
-	})
-}
-
-// place1 cuts the records of one table where the partition changes.
-func place1[R any](s *Store, loads map[*partition]*load, id store.Table, rows []R, of *rowsOf[R]) error {
-	t := tables[id]
-	for len(rows) > 0 {
-		first := of.startNs(&rows[0])
-		p, err := s.partitionFor(tierOf(t, t.finest), time.Unix(0, first))
+// place cuts the records of one table where the partition changes.
+func (s *Store) place(loads map[*partition]*load, r *schema.Records) error {
+	t := tables.Tables[r.Table]
+	for from := 0; from < r.Len; {
+		first := r.StartNs(from)
+		p, err := s.partitionFor(schema.TierOf(t, t.Finest), time.Unix(0, first))
 		if err != nil {
 			return err
 		}
-		n := 1
-		for n < len(rows) &&
-			(of.startNs(&rows[n]) == first || s.findPartition(p.tier, time.Unix(0, of.startNs(&rows[n]))) == p) {
-			n++
+		to := from + 1
+		for to < r.Len &&
+			(r.StartNs(to) == first || s.findPartition(p.tier, time.Unix(0, r.StartNs(to))) == p) {
+			to++
 		}
-		part := rows[:n:n]
-		rows = rows[n:]
+		begin, end := from, to
+		from = to
 		if loads[p] == nil {
 			loads[p] = &load{}
 		}
-		loads[p][id] = append(loads[p][id], run{len(part), func(a *appender) error {
-			for i := range part {
-				of.add(a, &part[i])
-				if err := a.end(); err != nil {
+		loads[p][r.Table] = append(loads[p][r.Table], run{end - begin, func(a *appender) error {
+			for i := begin; i < end; i++ {
+				if err := a.append(r, i); err != nil {
 					return err
 				}
 			}
@@ -179,6 +131,19 @@ func place1[R any](s *Store, loads map[*partition]*load, id store.Table, rows []
 		}})
 	}
 	return nil
+}
+
+// An appender writes rows.
+type appender struct {
+	to  *duckdb.Appender
+	row schema.Row
+}
+
+func (a *appender) append(r *schema.Records, i int) error {
+	r.Add(&a.row, i)
+	err := a.to.AppendRow(a.row...)
+	a.row = a.row[:0]
+	return err
 }
 
 // writeInto writes a load in one transaction.
@@ -202,7 +167,7 @@ func (s *Store) writeInto(p *partition, l *load) error {
 		if len(runs) == 0 {
 			continue
 		}
-		if err := s.appendRuns(p, tables[id], runs); err != nil {
+		if err := s.appendRuns(p, tables.Tables[id], runs); err != nil {
 			_, _ = s.write.ExecContext(s.ctx, "ROLLBACK")
 			return err
 		}
@@ -219,13 +184,13 @@ func (s *Store) writeInto(p *partition, l *load) error {
 	return nil
 }
 
-func (s *Store) appendRuns(p *partition, t *table, runs []run) error {
+func (s *Store) appendRuns(p *partition, t *schema.Table, runs []run) error {
 	return s.write.Raw(func(conn any) error {
-		to, err := duckdb.NewAppender(conn.(driver.Conn), p.catalog, "main", t.name(t.finest))
+		to, err := duckdb.NewAppender(conn.(driver.Conn), p.catalog, "main", t.Name(t.Finest))
 		if err != nil {
 			return err
 		}
-		a := &appender{to: to, row: make([]driver.Value, 0, len(t.columns))}
+		a := &appender{to: to, row: make(schema.Row, 0, len(t.Columns))}
 		for _, r := range runs {
 			if err := r.add(a); err != nil {
 				_ = to.Close()

@@ -44,7 +44,7 @@
 //	        of=a+b:TITLE  of an object: these members only, under titles that stand here or in their tags, or that of the object
 //	                      and their names
 //	        widely=a      and these, with -o wide only
-//	store   of an interval: its column in the store, whose type follows from that of the field (see store/duckdb, rows.go);
+//	store   of an interval: its column in the store, whose type follows from that of the field (see store/schema, rows.go);
 //	        with _ at its end it stands before the columns of the fields of a struct. a+b=c are columns of a telemetry.Place.
 //	        sum, low, high  what becomes of it when rows are put together; without one, they are grouped by it
 //	        finest, minute  it is kept in intervals of the finest resolution only, or in those of a minute too

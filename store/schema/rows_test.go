@@ -1,4 +1,4 @@
-package duckdb
+package schema
 
 import (
 	"fmt"
@@ -19,10 +19,10 @@ type grownInterval struct {
 // TestAddedField: a field that is added to an interval has a column and a value, as its tag says.
 func TestAddedField(t *testing.T) {
 	rows := newRows(func(r *grownInterval) int64 { return r.StartNs }, nil)
-	want := []column{
-		start,
-		{name: "node", kind: "UINTEGER"},
-		{name: "retries", kind: "UINTEGER", role: sum, minute: true},
+	want := []Column{
+		Start,
+		{Name: "node", Kind: "UINTEGER"},
+		{Name: "retries", Kind: "UINTEGER", Role: Sum, Minute: true},
 	}
 	if fmt.Sprint(rows.columns) != fmt.Sprint(want) {
 		t.Errorf("got %+v", rows.columns)
@@ -40,9 +40,9 @@ func TestAddedField(t *testing.T) {
 		},
 		{grownInterval{Retries: 7}, "1970-01-01 00:00:00 +0000 UTC <nil> <nil>"},
 	} {
-		var a appender
+		var a Row
 		rows.add(&a, &tc.r)
-		if got := strings.Trim(fmt.Sprint(a.row), "[]"); got != tc.want {
+		if got := strings.Trim(fmt.Sprint(a), "[]"); got != tc.want {
 			t.Errorf("got %s", got)
 		}
 	}

@@ -1,4 +1,4 @@
-package duckdb
+package schema
 
 import (
 	"database/sql/driver"
@@ -7,38 +7,27 @@ import (
 	"net/netip"
 	"time"
 
-	duckdb "github.com/duckdb/duckdb-go/v2"
-
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// An appender puts a row together, column by column in the order of the table.
-type appender struct {
-	to  *duckdb.Appender
-	row []driver.Value
-}
+// A Row is put together column by column, in the order of the table. Lists are []uint32, []string, []int16 and
+// []uint64; nil is NULL.
+type Row []driver.Value
 
-func (a *appender) add(values ...driver.Value) { a.row = append(a.row, values...) }
+func (a *Row) add(values ...driver.Value) { *a = append(*a, values...) }
 
-// end ends a row.
-func (a *appender) end() error {
-	err := a.to.AppendRow(a.row...)
-	a.row = a.row[:0]
-	return err
-}
-
-// if_ adds a value, or NULL if there is none.
-func (a *appender) known(known bool, v driver.Value) {
+// known adds a value, or NULL if there is none.
+func (a *Row) known(known bool, v driver.Value) {
 	if !known {
 		v = nil
 	}
 	a.add(v)
 }
 
-func (a *appender) time(ns int64) { a.add(time.Unix(0, ns).UTC()) }
+func (a *Row) time(ns int64) { a.add(time.Unix(0, ns).UTC()) }
 
 // address adds an address; nil is not known.
-func (a *appender) address(v *telemetry.Addr) {
+func (a *Row) address(v *telemetry.Addr) {
 	if v == nil {
 		a.add(nil, nil)
 		return
@@ -47,7 +36,7 @@ func (a *appender) address(v *telemetry.Addr) {
 }
 
 // flowKey adds the columns of endpoints; nil is not known.
-func (a *appender) flowKey(k *telemetry.FlowKey) {
+func (a *Row) flowKey(k *telemetry.FlowKey) {
 	if k == nil {
 		a.add(nil, nil, nil, nil, nil, nil, nil, nil, nil)
 		return
@@ -58,14 +47,14 @@ func (a *appender) flowKey(k *telemetry.FlowKey) {
 	a.known(tunnel, k.TunnelID)
 }
 
-func (a *appender) moments(m *telemetry.Moments) {
+func (a *Row) moments(m *telemetry.Moments) {
 	a.add(m.Count, m.Sum)
 	a.known(m.Count > 0, int64(m.Min))
 	a.known(m.Count > 0, int64(m.Max))
 }
 
 // histogram adds the buckets that have counts.
-func (a *appender) histogram(h *telemetry.Histogram) {
+func (a *Row) histogram(h *telemetry.Histogram) {
 	a.moments(&telemetry.Moments{Count: h.Count, Sum: h.Sum, Min: h.Min, Max: h.Max})
 	if h.Count == 0 {
 		a.add(nil, nil, nil)
@@ -93,7 +82,7 @@ func device(v uint64) string {
 	return mac.String()
 }
 
-func appendRoute(a *appender, r *telemetry.Route) {
+func appendRoute(a *Row, r *telemetry.Route) {
 	dropped := false
 	hops := 0
 	nodes := []uint32{}
@@ -112,7 +101,7 @@ func appendRoute(a *appender, r *telemetry.Route) {
 	a.add(r.Path, r.Uncertain, dropped, uint32(hops), nodes, telemetry.FormatStations(r.Stations))
 }
 
-func appendEvent(a *appender, e *telemetry.Event) {
+func appendEvent(a *Row, e *telemetry.Event) {
 	a.add(e.ID)
 	version := e.Count << 1
 	if e.End != nil {
@@ -156,7 +145,7 @@ func appendEvent(a *appender, e *telemetry.Event) {
 }
 
 // endpoints adds those of an answer, which may be missing.
-func (a *appender) endpoints(e *telemetry.Endpoints) {
+func (a *Row) endpoints(e *telemetry.Endpoints) {
 	if e == nil {
 		a.add(nil, nil, nil, nil, nil, nil, nil, nil, nil)
 		return
@@ -171,7 +160,7 @@ func (a *appender) endpoints(e *telemetry.Endpoints) {
 	number(a, e.TunnelID)
 }
 
-func number[T uint8 | uint32](a *appender, v *T) {
+func number[T uint8 | uint32](a *Row, v *T) {
 	if v == nil {
 		a.add(nil)
 		return

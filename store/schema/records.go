@@ -1,8 +1,11 @@
-package duckdb
+package schema
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
+	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -56,11 +59,11 @@ var (
 		})
 	eventRows = &rowsOf[telemetry.Event]{
 		startNs: func(e *telemetry.Event) int64 { return e.Start.UnixNano() },
-		parts:   []func(*appender, *telemetry.Event){appendEvent},
+		parts:   []func(*Row, *telemetry.Event){appendEvent},
 	}
 	routeRows = &rowsOf[telemetry.Route]{
 		startNs: func(r *telemetry.Route) int64 { return r.StartNs },
-		parts:   []func(*appender, *telemetry.Route){appendRoute},
+		parts:   []func(*Row, *telemetry.Route){appendRoute},
 	}
 )
 
@@ -77,4 +80,72 @@ func ofVictim(r *telemetry.BurstFlow, ns uint64) any {
 		return nil
 	}
 	return int64(ns)
+}
+
+// Records are records of one table.
+type Records struct {
+	Table   store.Table
+	Len     int
+	StartNs func(i int) int64
+	Add     func(a *Row, i int) // appends the values of the columns
+}
+
+// RecordsOf returns the records of batches. Those of flows are in the order of what they are about.
+func RecordsOf(batches []*telemetry.Intervals) []Records {
+	list := []Records{sortedFlows(batches)}
+	for _, v := range batches {
+		list = append(
+			list,
+			records(store.Paths, v.Paths, pathRows),
+			records(store.Hops, v.Hops, hopRows),
+			records(store.Queues, v.Queues, queueRows),
+			records(store.Links, v.Links, linkRows),
+			records(store.Drops, v.Drops, dropRows),
+			records(store.Exporters, v.Exporters, exporterRows),
+			records(store.Events, v.Events, eventRows),
+			records(store.Routes, v.Routes, routeRows),
+			records(store.Hosts, v.Hosts, hostRows),
+			records(store.Bursts, v.Bursts, burstRows),
+			records(store.BurstFlows, v.BurstFlows, burstFlowRows),
+		)
+	}
+	return list
+}
+
+func records[R any](id store.Table, list []R, of *rowsOf[R]) Records {
+	return Records{
+		id, len(list), func(i int) int64 { return of.startNs(&list[i]) },
+		func(a *Row, i int) { of.add(a, &list[i]) },
+	}
+}
+
+// A placedFlow is a flow with what it is sorted by, so that comparing two does not wait for memory.
+type placedFlow struct {
+	startNs  int64
+	src, dst uint64
+	*telemetry.FlowInterval
+}
+
+// sortedFlows are the flows of all batches. Flows between the same hosts stand together then, which makes columns of
+// what they have in common a third as large. The records stay where they are.
+func sortedFlows(batches []*telemetry.Intervals) Records {
+	n := 0
+	for _, v := range batches {
+		n += len(v.Flows)
+	}
+	list := make([]placedFlow, 0, n)
+	for _, v := range batches {
+		for i := range v.Flows {
+			f := &v.Flows[i]
+			list = append(list, placedFlow{f.StartNs, f.Key.Src.Lo, f.Key.Dst.Lo, f})
+		}
+	}
+	slices.SortFunc(list, func(a, b placedFlow) int {
+		return cmp.Or(cmp.Compare(a.startNs, b.startNs), cmp.Compare(a.src, b.src), cmp.Compare(a.dst, b.dst),
+			cmp.Compare(a.Path, b.Path))
+	})
+	return Records{
+		store.Flows, n, func(i int) int64 { return list[i].startNs },
+		func(a *Row, i int) { flowRows.add(a, list[i].FlowInterval) },
+	}
 }
