@@ -51,12 +51,11 @@ func (r *Reporter) dropped(e *Event, out *node.Output) {
 	if e.Record > 0 {
 		frame = r.withdraw(e, edge)
 	}
-	at, ttl := 22, uint8(0)
-	if binary.BigEndian.Uint16(frame[12:]) == packet.EtherTypeIPv6 {
-		at = 21
-	}
-	if at < len(frame) {
-		ttl = frame[at]
+	ttl := uint8(0)
+	if at := ipAt(frame); at+8 < len(frame) {
+		if ttl = frame[at+8]; frame[at]>>4 == 6 {
+			ttl = frame[at+7]
+		}
 	}
 	var p embed.Packet
 	foreign := e.Reason == ReasonForeignINT

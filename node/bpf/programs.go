@@ -230,6 +230,17 @@ func (p *Programs) putPort(value programsPort) error {
 	return fmt.Errorf("port %d: too many ports have interfaces whose indices are the same modulo %d", value.Id, size)
 }
 
+// AddVLAN makes an interface known that gets what comes to interface of a port with the given VLAN ids, the outermost
+// first; 0: no tag.
+func (p *Programs) AddVLAN(port Port, ifindex int, ids [2]uint16) error {
+	value := programsPort{Ifindex: uint32(ifindex), Id: port.ID, L3: uint32(ifindex)}
+	if port.Edge {
+		value.Edge = 1
+	}
+	return errors.Join(p.putPort(value),
+		p.objects.Vlans.Put(programsVlan{Ifindex: uint32(port.Ifindex), Ids: ids}, uint32(ifindex)))
+}
+
 // Watch replaces the flow watchlist, between two packets: the other half of the maps is filled, and then counts. If it
 // fails the old one still counts. It is not for concurrent use.
 func (p *Programs) Watch(list *watch.List, demands []node.Demand) error {

@@ -175,6 +175,12 @@ type programsTest struct {
 	}
 }
 
+type programsVlan struct {
+	_       structs.HostLayout
+	Ifindex uint32
+	Ids     [2]uint16
+}
+
 // Names of all BPF objects in the ELF.
 //
 // Used for safe lookups in a Collection or CollectionSpec.
@@ -193,6 +199,7 @@ const (
 	programsMapTableCounts  = "table_counts"
 	programsMapTables       = "tables"
 	programsMapTests        = "tests"
+	programsMapVlans        = "vlans"
 	programsProgArrive      = "arrive"
 	programsProgDepart      = "depart"
 	programsProgDropped     = "dropped"
@@ -289,6 +296,7 @@ type programsMapSpecs struct {
 	TableCounts *ebpf.MapSpec `ebpf:"table_counts"`
 	Tables      *ebpf.MapSpec `ebpf:"tables"`
 	Tests       *ebpf.MapSpec `ebpf:"tests"`
+	Vlans       *ebpf.MapSpec `ebpf:"vlans"`
 }
 
 // programsVariableSpecs contains global variables before they are loaded into the kernel.
@@ -355,6 +363,7 @@ type programsMaps struct {
 	TableCounts *ebpf.Map `ebpf:"table_counts"`
 	Tables      *ebpf.Map `ebpf:"tables"`
 	Tests       *ebpf.Map `ebpf:"tests"`
+	Vlans       *ebpf.Map `ebpf:"vlans"`
 }
 
 func (m *programsMaps) Close() error {
@@ -373,6 +382,7 @@ func (m *programsMaps) Close() error {
 		m.TableCounts,
 		m.Tables,
 		m.Tests,
+		m.Vlans,
 	)
 }
 

@@ -53,17 +53,27 @@ func (r *Reporter) fill(e *Event) {
 
 // route does what the kernel has done to a packet that it forwarded.
 func route(frame []byte, e *Event) {
-	const ttl, hopLimit = 14 + 8, 14 + 7
-	if e.TTL == 0 || len(frame) < 34 {
+	at := ipAt(frame)
+	if e.TTL == 0 || len(frame) < at+20 {
 		return
 	}
 	copy(frame, e.MAC[:])
-	if binary.BigEndian.Uint16(frame[12:]) == packet.EtherTypeIPv6 {
-		frame[hopLimit] = e.TTL
+	if frame[at]>>4 == 6 {
+		frame[at+7] = e.TTL
 		return
 	}
+	ttl := at + 8
 	before := [2]byte{frame[ttl], frame[ttl+1]}
 	frame[ttl] = e.TTL
 	sum := packet.UpdateChecksum(binary.BigEndian.Uint16(frame[ttl+2:]), before[:], frame[ttl:ttl+2])
 	binary.BigEndian.PutUint16(frame[ttl+2:], sum)
+}
+
+// ipAt returns where the IP header of a frame begins, behind VLAN tags.
+func ipAt(frame []byte) int {
+	at := 14
+	for at+4 <= len(frame) && packet.IsVLAN(binary.BigEndian.Uint16(frame[at-2:])) {
+		at += 4
+	}
+	return at
 }

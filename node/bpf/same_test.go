@@ -51,7 +51,8 @@ type trialTest struct {
 const (
 	inIfindex  = 1 // that of test runs
 	outIfindex = 1000
-	lastL4     = 116 // LAST_L4 of src/packet.h
+	lastL4     = 124 // LAST_L4 of src/packet.h
+	maxTags    = 2   // TAGS of src/packet.h
 
 	deniedByACL = 60 // reason of drops
 )
@@ -108,8 +109,9 @@ func (r *trial) send(frame []byte, e *node.Egress, arrived uint64) []byte {
 		r.t.Fatalf("arrive: got %d", verdict)
 	}
 	out = router(out)
-	least := map[uint16]int{packet.EtherTypeIPv4: 34, packet.EtherTypeIPv6: 54}[binary.BigEndian.Uint16(out[12:])]
-	if least > 0 && len(out) >= least { // test runs want whole IP headers
+	at := ipAt(out)
+	ip := map[uint16]int{packet.EtherTypeIPv4: 20, packet.EtherTypeIPv6: 40}[binary.BigEndian.Uint16(out[at-2:])]
+	if ip > 0 && len(out) >= at+ip { // test runs want whole IP headers
 		_, out = r.run(r.objects.Depart, out)
 	}
 	return out
@@ -117,19 +119,22 @@ func (r *trial) send(frame []byte, e *node.Egress, arrived uint64) []byte {
 
 // router does what routers do with a frame that it may change: TTL minus one, other MAC addresses.
 func router(frame []byte) []byte {
-	if len(frame) >= 54 && binary.BigEndian.Uint16(frame[12:]) == packet.EtherTypeIPv6 && frame[14]>>4 == 6 {
+	at := ipAt(frame)
+	etherType := binary.BigEndian.Uint16(frame[at-2:])
+	if len(frame) >= at+40 && etherType == packet.EtherTypeIPv6 && frame[at]>>4 == 6 {
 		copy(frame, "\x02outerrouter")
-		frame[21]--
+		frame[at+7]--
 		return frame
 	}
-	if len(frame) < 34 || binary.BigEndian.Uint16(frame[12:]) != packet.EtherTypeIPv4 || frame[14]>>4 != 4 {
+	if len(frame) < at+20 || etherType != packet.EtherTypeIPv4 || frame[at]>>4 != 4 {
 		return frame
 	}
 	copy(frame, "\x02outerrouter")
-	before := [2]byte{frame[22], frame[23]}
-	frame[22]--
-	binary.BigEndian.PutUint16(frame[24:],
-		packet.UpdateChecksum(binary.BigEndian.Uint16(frame[24:]), before[:], frame[22:24]))
+	ttl := at + 8
+	before := [2]byte{frame[ttl], frame[ttl+1]}
+	frame[ttl]--
+	binary.BigEndian.PutUint16(frame[ttl+2:],
+		packet.UpdateChecksum(binary.BigEndian.Uint16(frame[ttl+2:]), before[:], frame[ttl:ttl+2]))
 	return frame
 }
 
@@ -162,6 +167,7 @@ var lists = []string{
 	"watch: [{src: 10.0.0.0/8}, {dst: 2001:db8:0:0::/112, report_all: true}, {src: 2001:db8::/121, mode: xd}]",
 	"watch: [{dscp: 8, sample: 2, mode: mx}, {ingress_port: 2}, {dst: 10.0.2.0/26, dst_port: 6001, " +
 		"instructions: [hop_latency, buffer, egress_tx_util, l2_interfaces]}]",
+	"watch: [{vlan: 100, instructions: [node_id, egress_ts]}, {vlan: 0, mode: xd}, {vlan: 101, report_all: true}]",
 	"watch: []",
 }
 
@@ -277,7 +283,8 @@ func TestSameAsNode(t *testing.T) {
 			}
 			least := 20
 			for _, name := range []string{
-				"same", "changed", "changed, IPv6", "changed, IPv6 with extension headers", "reports",
+				"same", "changed", "changed, IPv6", "changed, IPv6 with extension headers", "changed, 1 tags",
+				"changed, 2 tags", "reports",
 			} {
 				if seen[name] < least && (name[0] != 'c' || config.Mode != watch.ModeXD) {
 					t.Errorf("%s: only %d", name, seen[name])
@@ -363,7 +370,7 @@ func (c *sameCase) compare(inEdge, outEdge bool) {
 
 		by := want
 		switch {
-		case parsed == nil && (p.IPVersion == 0 || p.Tagged || p.L4 > lastL4):
+		case parsed == nil && (p.IPVersion == 0 || p.L3 > 14+4*maxTags || p.L4 > lastL4):
 			by = nil // the programs do not read it
 		case inTunnel(domain, frame) && !(p.INT.Present && (!inEdge || c.accepts || domain.Carrier != embed.DSCP)):
 			by = blind // nor look into tunnels
@@ -404,6 +411,8 @@ func (c *sameCase) compare(inEdge, outEdge bool) {
 		switch {
 		case bytes.Equal(got, passed):
 			c.seen["same"]++
+		case p.L3 > 14:
+			c.seen[fmt.Sprintf("changed, %d tags", (p.L3-14)/4)]++
 		case p.IPVersion == 6 && p.L4 > p.L3+40:
 			c.seen["changed, IPv6 with extension headers"]++
 		case p.IPVersion == 6:
@@ -438,17 +447,18 @@ func shortened(d *embed.Domain, frame []byte) []byte {
 	}
 	f := bytes.Clone(frame[:min(end, p.INT.End+64)])
 	var pseudo uint32
+	at := p.L3
 	if p.IPVersion == 4 {
-		binary.BigEndian.PutUint16(f[16:], uint16(len(f)-14))
-		sum := packet.UpdateChecksum(binary.BigEndian.Uint16(f[24:]), frame[16:18], f[16:18])
-		binary.BigEndian.PutUint16(f[24:], sum)
+		binary.BigEndian.PutUint16(f[at+2:], uint16(len(f)-at))
+		sum := packet.UpdateChecksum(binary.BigEndian.Uint16(f[at+10:]), frame[at+2:at+4], f[at+2:at+4])
+		binary.BigEndian.PutUint16(f[at+10:], sum)
 		var h packet.IPv4
-		_, _ = h.Decode(f[14:])
+		_, _ = h.Decode(f[at:])
 		pseudo = packet.PseudoIPv4(h.Src, h.Dst, p.Protocol, len(f)-p.L4)
 	} else {
-		binary.BigEndian.PutUint16(f[18:], uint16(len(f)-54))
+		binary.BigEndian.PutUint16(f[at+4:], uint16(len(f)-at-40))
 		var h packet.IPv6
-		_, _ = h.Decode(f[14:])
+		_, _ = h.Decode(f[at:])
 		pseudo = packet.PseudoIPv6(h.Src, h.Dst, p.Protocol, len(f)-p.L4)
 	}
 	sum := p.L4 + 16
@@ -501,7 +511,7 @@ func (c *sameCase) frame(d *embed.Domain) []byte {
 	r := c.r
 	s := packets.Random(r)
 	s.Labels = 0
-	if r.IntN(8) > 0 {
+	if r.IntN(3) > 0 {
 		s.Tags = 0
 	}
 	if r.IntN(4) > 0 {
@@ -512,30 +522,26 @@ func (c *sameCase) frame(d *embed.Domain) []byte {
 	}
 	s.Port = uint16(6000 + r.IntN(16))
 	frame := s.Frame(r)
-	if !s.IPv6 && s.Tags == 0 {
-		var h packet.IPv4
-		if _, err := h.Decode(frame[14:]); err != nil {
-			c.t.Fatal(err)
-		}
-		h.TTL = 64 // routers drop others
-		binary.BigEndian.PutUint16(frame[24:], h.HeaderChecksum())
-		frame[22] = 64
+	at := ipAt(frame)
+	if s.IPv6 {
+		frame[at+7] = 64
+		return frame
 	}
-	if s.IPv6 && s.Tags == 0 {
-		frame[21] = 64
+	var h packet.IPv4
+	if _, err := h.Decode(frame[at:]); err != nil {
+		c.t.Fatal(err)
 	}
+	h.TTL = 64 // routers drop others
+	binary.BigEndian.PutUint16(frame[at+10:], h.HeaderChecksum())
+	frame[at+8] = 64
 	return frame
 }
 
 // damage changes some bytes of the INT of some packets, but for the id of the domain.
 func (c *sameCase) damage(frame []byte) {
-	at := 34
-	switch binary.BigEndian.Uint16(frame[12:]) {
-	case packet.EtherTypeIPv4:
-	case packet.EtherTypeIPv6:
-		at = 54
-	default:
-		return
+	at := ipAt(frame) + 20
+	if frame[at-20]>>4 == 6 {
+		at += 20
 	}
 	for range c.r.IntN(3) * c.r.IntN(2) {
 		at := at + c.r.IntN(60)

@@ -174,6 +174,9 @@ func (c *Config) refuse(file *conf.Document) {
 		}
 	}
 	for i := range n.Drops {
+		if id := n.Drops[i].VLAN; id != nil && *id != 0 {
+			file.Say(fmt.Sprintf("int.drops[%d]", i), "vlan: the kernel has taken the tag off when it drops a packet")
+		}
 		if wrong := refuseEntry(&n.Drops[i], false); wrong != nil {
 			file.Say(fmt.Sprintf("int.drops[%d]", i), "%s", wrong)
 		}
@@ -205,8 +208,6 @@ func refuseEntry(e *watch.Entry, clones bool) error {
 	switch {
 	case clones && e.Mode == watch.ModeMX:
 		return errors.New("mode: clones are of mode md here")
-	case e.VLAN != nil && *e.VLAN != 0:
-		return errors.New("vlan: the node in the kernel does not read VLAN tags")
 	case e.VNI != nil:
 		return errors.New("vni: the node in the kernel does not look into tunnels")
 	}

@@ -141,6 +141,10 @@ func (n *Node) setClock() error {
 
 // Attach attaches the programs to the interfaces. From then on packets are changed.
 func (n *Node) Attach() error {
+	vlans, err := vlanDevices()
+	if err != nil {
+		return fmt.Errorf("VLAN interfaces: %w", err)
+	}
 	ports := make([]bpf.Port, len(n.first.Ports))
 	for i, p := range n.first.Ports {
 		ports[i] = bpf.Port{ID: uint32(i + 1), Edge: p.Edge}
@@ -150,6 +154,11 @@ func (n *Node) Attach() error {
 		}
 		if err != nil {
 			return err
+		}
+		for _, name := range []string{p.Interface, p.Queue} {
+			if err := addVLANs(n.programs, ports[i], name, nil, vlans); err != nil {
+				return err
+			}
 		}
 	}
 	return n.programs.Attach(ports)

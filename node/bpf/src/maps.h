@@ -38,6 +38,7 @@ struct MAP(BPF_MAP_TYPE_PERCPU_ARRAY, enum counter, u64, COUNTERS) counters SEC(
 struct MAP(BPF_MAP_TYPE_PERCPU_ARRAY, u32, struct scratch, 1) scratches SEC(".maps");
 struct MAP(BPF_MAP_TYPE_PERCPU_ARRAY, u32, struct event, 1) drops SEC(".maps");
 struct MAP(BPF_MAP_TYPE_ARRAY, u32, struct port, PORTS) ports SEC(".maps");
+struct MAP(BPF_MAP_TYPE_HASH, struct vlan, u32, 4096) vlans SEC(".maps"); // the interfaces that get it
 struct MAP(BPF_MAP_TYPE_ARRAY, u32, struct event, 1) slots SEC(".maps");
 struct MAP(BPF_MAP_TYPE_ARRAY, u32, u64, 1) next_event SEC(".maps");
 struct MAP(BPF_MAP_TYPE_ARRAY, u32, struct test, 1) tests SEC(".maps");

@@ -42,13 +42,15 @@ GLOBAL int find_way(struct xdp_md *ctx, const struct packet *p, u32 l3, struct w
 			.ifindex = l3,
 		};
 		if (p->v6) {
-			fib.flowinfo = bpf_htonl(get32(s, ETHERNET) & 0x0FFFFFFF);
-			__builtin_memcpy(fib.ipv6_src, &s->head[ETHERNET + 8], 16);
-			__builtin_memcpy(fib.ipv6_dst, &s->head[ETHERNET + 24], 16);
+			fib.flowinfo = bpf_htonl(get32(s, p->l3) & 0x0FFFFFFF);
+			for (u32 i = 0; i < 4; i++) {
+				fib.ipv6_src[i] = bpf_htonl(get32(s, p->l3 + 8 + 4 * i));
+				fib.ipv6_dst[i] = bpf_htonl(get32(s, p->l3 + 24 + 4 * i));
+			}
 		} else {
-			fib.tos = get8(s, ETHERNET + 1);
-			fib.ipv4_src = bpf_htonl(get32(s, ETHERNET + 12));
-			fib.ipv4_dst = bpf_htonl(get32(s, ETHERNET + 16));
+			fib.tos = get8(s, p->l3 + 1);
+			fib.ipv4_src = bpf_htonl(get32(s, p->l3 + 12));
+			fib.ipv4_dst = bpf_htonl(get32(s, p->l3 + 16));
 		}
 		long r = bpf_fib_lookup(ctx, &fib, sizeof(fib), BPF_FIB_LOOKUP_SKIP_NEIGH);
 		if (r == BPF_FIB_LKUP_RET_NOT_FWDED || r == BPF_FIB_LKUP_RET_FWD_DISABLED)
@@ -67,6 +69,17 @@ GLOBAL int find_way(struct xdp_md *ctx, const struct packet *p, u32 l3, struct w
 		w->edge = out->edge;
 	}
 	return 0;
+}
+
+// find_l3 returns the interface by which the kernel will take a packet that came by a port; 0: it has none for its
+// VLAN.
+static __always_inline u32 find_l3(struct xdp_md *ctx, const struct packet *p, const struct port *in)
+{
+	struct vlan v = {.ifindex = ctx->ingress_ifindex, .ids = {p->vlans[0], p->vlans[1]}};
+	if (testing || !(v.ids[0] | v.ids[1]))
+		return in->l3;
+	u32 *device = bpf_map_lookup_elem(&vlans, &v);
+	return device ? *device : 0;
 }
 
 // keep stores the front of a packet for a report, as it came, and returns where.
@@ -166,11 +179,11 @@ static __always_inline bool insert(struct xdp_md *ctx, struct scratch *s, u32 at
 static __always_inline void set_record(struct scratch *s, const struct packet *p, struct state *st, u32 at, u32 word,
 				       u16 bitmap)
 {
-	st->record = at;
+	st->record = at - p->l3;
 	st->bitmap = bitmap;
 	st->written = sum_words(&s->insert[word & 31], width(bitmap & ~COMPLEMENT));
 	if (has_sum(s, p)) {
-		st->sum = p->sum;
+		st->sum = p->sum - p->l3;
 		st->udp = p->summed == SUM_UDP;
 	}
 }
@@ -530,7 +543,9 @@ int arrive(struct xdp_md *ctx)
 
 	struct state st = {.in_port = in->id, .arrived = now(0)};
 	struct way w = {};
-	find_way(ctx, &p, in->l3, &w);
+	u32 l3 = find_l3(ctx, &p, in);
+	if (l3)
+		find_way(ctx, &p, l3, &w);
 	if (!w.forwarded) {
 		count(KERNEL_NOT_FORWARDED);
 		if (p.present && w.local && !sink(ctx, &p, &w, &st))
@@ -601,10 +616,24 @@ static __always_inline u64 backlog(struct __sk_buff *skb)
 	return k->dev->_tx->qdisc->qstats.backlog;
 }
 
+// ip_at returns where the IP header is. The kernel carries the outermost VLAN tag beside the packet, and perhaps not
+// the one that it came with.
+static __always_inline u32 ip_at(struct __sk_buff *skb)
+{
+	u32 at = ETHERNET;
+	__be16 ether_type = skb->protocol;
+	for (int i = 0; i < TAGS && is_vlan(bpf_ntohs(ether_type)); i++) {
+		at += TAG;
+		if (bpf_skb_load_bytes(skb, at - 2, &ether_type, sizeof(ether_type)))
+			break;
+	}
+	return at;
+}
+
 // fill completes the record of this node by what is known now.
 static __always_inline void fill(struct __sk_buff *skb, struct scratch *s, const struct state *st, const struct hop *own)
 {
-	u32 n = width(st->bitmap & ~COMPLEMENT), at = st->record;
+	u32 n = width(st->bitmap & ~COMPLEMENT), l3 = ip_at(skb), at = l3 + st->record;
 	u16 before;
 	asm volatile("" : "+r"(n));
 	asm volatile("" : "+r"(at));
@@ -624,7 +653,7 @@ static __always_inline void fill(struct __sk_buff *skb, struct scratch *s, const
 		goto moved;
 	u32 diff = replaced(before, sum_words(s->insert, n));
 	if (st->sum)
-		bpf_l4_csum_replace(skb, st->sum, 0, bpf_htons(fold(diff)), st->udp ? BPF_F_MARK_MANGLED_0 : 0);
+		bpf_l4_csum_replace(skb, l3 + st->sum, 0, bpf_htons(fold(diff)), st->udp ? BPF_F_MARK_MANGLED_0 : 0);
 	return;
 moved:
 	count(KERNEL_MOVED);
@@ -646,9 +675,11 @@ static __always_inline void report(struct __sk_buff *skb, struct scratch *s, con
 	e->out_port = own->out_port;
 	e->mtu = st->mtu;
 	e->queue = e->ttl = 0;
-	if (!bpf_skb_load_bytes(skb, 0, s->head, ETHERNET + IPV4)) {
+	u32 l3 = ip_at(skb), n = l3 + IPV4;
+	asm volatile("" : "+r"(n));
+	if (n >= ETHERNET && n <= FRONT && !bpf_skb_load_bytes(skb, 0, s->head, n)) {
 		__builtin_memcpy(e->mac, s->head, sizeof(e->mac));
-		e->ttl = s->head[ETHERNET + (get16(s, 12) == ETHERTYPE_IPV6 ? 7 : 8)];
+		e->ttl = get8(s, l3 + (get8(s, l3) >> 4 == 6 ? 7 : 8));
 	}
 	tell(e);
 }
@@ -672,7 +703,7 @@ int enqueue(struct __sk_buff *skb)
 // pseudo returns the sum of the pseudo header of a packet whose L4 part has n bytes.
 static __always_inline u64 pseudo(struct scratch *s, const struct packet *p, u32 n)
 {
-	return sum(&s->head[p->v6 ? ETHERNET + 8 : ETHERNET + 12], p->v6 ? 32 : 8) + n + p->protocol;
+	return sum(&s->head[(p->l3 + (p->v6 ? 8 : 12)) & 0x3F], p->v6 ? 32 : 8) + n + p->protocol;
 }
 
 // make_probe puts INT into a clone, and cuts off most of its payload. The L4 header stays where it is: a packet of this
@@ -769,11 +800,13 @@ static __always_inline void originate(struct __sk_buff *skb, struct scratch *s, 
 		return;
 	if (parse(&p, false) != PARSED)
 		return;
+	if (skb->vlan_present)
+		p.vlans[0] = skb->vlan_tci & 0x0FFF;
 	count(ARRIVED);
 	count(FROM_EDGE);
 	if (marks(p.dscp)) {
 		set_dscp(s, &p, cleaned(p.dscp));
-		bpf_skb_store_bytes(skb, ETHERNET, &s->head[ETHERNET], IPV4, 0); // all of the header that changes
+		bpf_skb_store_bytes(skb, p.l3, &s->head[p.l3 & 0x3F], IPV4, 0); // all of the header that changes
 		p.dscp = cleaned(p.dscp);
 		count(CLEANED);
 	}
@@ -903,7 +936,7 @@ int dropped(u64 *ctx)
 	e->reason = reason >= NO_CARRIER ? 2 : reason;
 	if (e->out_port && BPF_CORE_READ(dev, state) & 1 << NO_CARRIER_BIT)
 		e->reason = NO_CARRIER;
-	e->record = st.record;
+	e->record = st.record ? ETHERNET + st.record : 0;
 	e->record_len = st.record ? width(st.bitmap) : 0;
 	if (n > HEAD - ETHERNET)
 		n = HEAD - ETHERNET;

@@ -8,7 +8,9 @@
 #define ETHERNET 14
 #define MAC 6 // of the sender
 #define UDP 8
-#define FRONT 192 // enough for Ethernet, IP, TCP, shim and INT header with all options
+#define TAG 4
+#define TAGS 2 // VLAN tags that are read at most
+#define FRONT 200 // enough for Ethernet, two tags, IP, TCP, shim and INT header with all options
 #define LAST_L4 (FRONT - 60 - SHIM - 12) // where a L4 header may begin at most
 #define EXTENSIONS 6 // IPv6 extension headers that are read at most
 #define IPV4 20
@@ -16,6 +18,9 @@
 
 #define ETHERTYPE_IPV4 0x0800
 #define ETHERTYPE_IPV6 0x86DD
+#define ETHERTYPE_VLAN 0x8100
+#define ETHERTYPE_SERVICE_VLAN 0x88A8
+#define ETHERTYPE_QINQ 0x9100
 #define PROTO_HOP_BY_HOP 0
 #define PROTO_IPV4 4
 #define PROTO_TCP 6
@@ -85,11 +90,12 @@ enum summed {
 // A packet is what is known of one, see embed.Packet.
 struct packet {
 	u32 len;
-	u32 l4, payload, end;
+	u32 l3, l4, payload, end;
 	u32 protocol_at; // offset of what says the protocol
 	u32 sum; // offset of the checksum
 	u32 total; // of the IP packet
 	bool v6;
+	u16 vlans[TAGS]; // ids in the tags, the outermost first; 0: none
 	u16 src_port, dst_port;
 	u8 protocol, dscp, ttl;
 	u8 summed;
@@ -138,4 +144,9 @@ static __always_inline u8 dscp_class(const struct packet *p)
 	if (!p->present)
 		return cleaned(p->dscp);
 	return cleaned((p->dscp & ~dscp_mask) | (p->dscp_before & dscp_mask));
+}
+
+static __always_inline bool is_vlan(u16 ether_type)
+{
+	return ether_type == ETHERTYPE_VLAN || ether_type == ETHERTYPE_SERVICE_VLAN || ether_type == ETHERTYPE_QINQ;
 }

@@ -23,17 +23,17 @@ static __always_inline bool is_extension(u8 protocol)
 
 static __always_inline int parse4(struct scratch *s, struct packet *p)
 {
-	if (p->len < ETHERNET + IPV4 || get8(s, ETHERNET) >> 4 != 4)
+	if (p->len < p->l3 + IPV4 || get8(s, p->l3) >> 4 != 4)
 		return BROKEN;
-	u32 n = 4 * (get8(s, ETHERNET) & 0x0F);
-	p->total = get16(s, ETHERNET + 2);
-	p->end = ETHERNET + p->total;
-	p->l4 = p->payload = ETHERNET + n;
-	p->dscp = get8(s, ETHERNET + 1) >> 2;
-	p->ttl = get8(s, ETHERNET + 8);
-	p->protocol_at = ETHERNET + 9;
+	u32 n = 4 * (get8(s, p->l3) & 0x0F);
+	p->total = get16(s, p->l3 + 2);
+	p->end = p->l3 + p->total;
+	p->l4 = p->payload = p->l3 + n;
+	p->dscp = get8(s, p->l3 + 1) >> 2;
+	p->ttl = get8(s, p->l3 + 8);
+	p->protocol_at = p->l3 + 9;
 	p->protocol = get8(s, p->protocol_at);
-	u16 fragment = get16(s, ETHERNET + 6);
+	u16 fragment = get16(s, p->l3 + 6);
 	p->fragment = fragment & 0x3FFF;
 	p->later = fragment & 0x1FFF;
 	return n >= IPV4 && p->total >= n && p->end <= p->len ? PARSED : BROKEN;
@@ -41,14 +41,14 @@ static __always_inline int parse4(struct scratch *s, struct packet *p)
 
 static __always_inline int parse6(struct scratch *s, struct packet *p)
 {
-	if (p->len < ETHERNET + IPV6 || get8(s, ETHERNET) >> 4 != 6)
+	if (p->len < p->l3 + IPV6 || get8(s, p->l3) >> 4 != 6)
 		return BROKEN;
-	p->total = IPV6 + get16(s, ETHERNET + 4);
-	p->end = ETHERNET + p->total;
-	p->l4 = p->payload = ETHERNET + IPV6;
-	p->dscp = get16(s, ETHERNET) >> 6 & 0x3F;
-	p->ttl = get8(s, ETHERNET + 7);
-	p->protocol_at = ETHERNET + 6;
+	p->total = IPV6 + get16(s, p->l3 + 4);
+	p->end = p->l3 + p->total;
+	p->l4 = p->payload = p->l3 + IPV6;
+	p->dscp = get16(s, p->l3) >> 6 & 0x3F;
+	p->ttl = get8(s, p->l3 + 7);
+	p->protocol_at = p->l3 + 6;
 	p->protocol = get8(s, p->protocol_at);
 	if (p->end > p->len)
 		return BROKEN;
@@ -80,9 +80,18 @@ GLOBAL int parse(struct packet *p, bool inside)
 	struct scratch *s = scratch();
 	if (!s || !p)
 		return BROKEN;
-	if (p->len < ETHERNET)
+	u32 at = ETHERNET;
+	if (p->len < at)
 		return BROKEN;
-	u16 ether_type = get16(s, 12);
+	u16 ether_type = get16(s, at - 2);
+	for (int i = 0; i < TAGS && is_vlan(ether_type); i++) {
+		if (p->len < at + TAG)
+			return BROKEN;
+		p->vlans[i] = get16(s, at) & 0x0FFF;
+		at += TAG;
+		ether_type = get16(s, at - 2);
+	}
+	p->l3 = at;
 	p->v6 = ether_type == ETHERTYPE_IPV6;
 	if (!p->v6 && ether_type != ETHERTYPE_IPV4)
 		return NOT_READ;

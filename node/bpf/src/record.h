@@ -119,13 +119,13 @@ static __always_inline void ip16(struct scratch *s, const struct packet *p, u32 
 	u16 before = get16(s, at);
 	put16(s, at, v);
 	if (!p->v6)
-		put16(s, ETHERNET + 10, apply(get16(s, ETHERNET + 10), replaced(before, v)));
+		put16(s, p->l3 + 10, apply(get16(s, p->l3 + 10), replaced(before, v)));
 }
 
 static __always_inline void set_dscp(struct scratch *s, const struct packet *p, u8 v)
 {
 	u32 shift = p->v6 ? 6 : 2;
-	ip16(s, p, ETHERNET, (get16(s, ETHERNET) & ~(0x3F << shift)) | v << shift);
+	ip16(s, p, p->l3, (get16(s, p->l3) & ~(0x3F << shift)) | v << shift);
 }
 
 // edit8 changes a byte behind the L4 header.
@@ -155,7 +155,7 @@ static __always_inline u64 set_port(struct scratch *s, const struct packet *p, u
 
 static __always_inline void resize_ip(struct scratch *s, const struct packet *p, int n)
 {
-	u32 at = ETHERNET + (p->v6 ? 4 : 2);
+	u32 at = p->l3 + (p->v6 ? 4 : 2);
 	ip16(s, p, at, get16(s, at) + n);
 }
 

@@ -131,7 +131,7 @@ enum counter {
 	WHY_NOTHING_ASKED,
 	WHY_MALFORMED_INT,
 	WHY_DESTINATION_ONLY,
-	KERNEL_NOT_READ,      // not IP, behind a VLAN tag, or with too many IPv6 extension headers: passed as it was
+	KERNEL_NOT_READ,      // not IP, more than two VLAN tags, or too many IPv6 extension headers: passed as it was
 	KERNEL_NOT_FORWARDED, // no route, or for this machine, or the last hop of its TTL: passed as it was
 	KERNEL_TUNNEL,        // from an edge in a tunnel, which watchlists here do not look into: not watched
 	KERNEL_NOT_EDITED,    // the driver had no room, or refused: passed as it was
@@ -159,6 +159,12 @@ struct port {
 
 #define PORTS 4096 // a power of two
 #define PROBES 4
+
+// A vlan is what comes by a port with tags.
+struct vlan {
+	u32 ifindex; // of the port
+	u16 ids[2];  // the outermost first; 0: none
+};
 
 #define HEAD 2048 // bytes of a packet that are kept
 #define MASK (HEAD - 1)
@@ -195,7 +201,7 @@ struct state {
 	u64 event;       // id, 0: not to be reported
 	u32 mtu;
 	u16 written;     // sum of the record
-	u16 record;      // offset of the record of this node, 0: there is none
+	u16 record;      // offset of the record of this node from the IP header, 0: there is none
 	u16 bitmap;      // of the record
 	u16 sum;         // offset of the checksum that covers it, 0: there is none
 	u8 udp;          // that checksum is of UDP

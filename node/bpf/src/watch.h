@@ -65,28 +65,29 @@ static long search_table(u32 i, struct search *c)
 // Halves of the addresses, as telemetry.Addr has them: IPv4 as IPv4-mapped IPv6.
 static __always_inline u64 src_low(struct scratch *s, const struct packet *p)
 {
-	return p->v6 ? get64(s, ETHERNET + 16) : 0xFFFFULL << 32 | get32(s, ETHERNET + 12);
+	return p->v6 ? get64(s, p->l3 + 16) : 0xFFFFULL << 32 | get32(s, p->l3 + 12);
 }
 
 static __always_inline u64 dst_low(struct scratch *s, const struct packet *p)
 {
-	return p->v6 ? get64(s, ETHERNET + 32) : 0xFFFFULL << 32 | get32(s, ETHERNET + 16);
+	return p->v6 ? get64(s, p->l3 + 32) : 0xFFFFULL << 32 | get32(s, p->l3 + 16);
 }
 
 static __always_inline u64 src_high(struct scratch *s, const struct packet *p)
 {
-	return p->v6 ? get64(s, ETHERNET + 8) : 0;
+	return p->v6 ? get64(s, p->l3 + 8) : 0;
 }
 
 static __always_inline u64 dst_high(struct scratch *s, const struct packet *p)
 {
-	return p->v6 ? get64(s, ETHERNET + 24) : 0;
+	return p->v6 ? get64(s, p->l3 + 24) : 0;
 }
 
 // pack fills the words of a packet that rules are compared with.
 static __always_inline void pack(struct scratch *s, const struct packet *p, u32 in_port, u64 *key)
 {
-	key[0] = (u64)p->src_port << 48 | (u64)p->dst_port << 32 | (u64)p->protocol << 24 | (u64)dscp_class(p) << 12;
+	key[0] = (u64)p->src_port << 48 | (u64)p->dst_port << 32 | (u64)p->protocol << 24 | (u64)dscp_class(p) << 12 |
+		 p->vlans[0];
 	key[1] = in_port;
 	key[2] = src_low(s, p);
 	key[3] = dst_low(s, p);
@@ -177,7 +178,7 @@ static __always_inline u64 packet_hash(struct scratch *s, const struct packet *p
 {
 	u64 h = flow_hash(s, p);
 	if (!p->v6)
-		h = mix_in(h, get16(s, ETHERNET + 4)); // Identification
+		h = mix_in(h, get16(s, p->l3 + 4)); // Identification
 	for (u32 i = 0; i < 4 && p->l4 + 8 * i + 8 <= p->end; i++) {
 		u32 at = p->l4 + 8 * i;
 		h = mix_in(h, (u64)bpf_ntohl(get32(s, at + 4)) << 32 | bpf_ntohl(get32(s, at)));
