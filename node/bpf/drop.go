@@ -109,11 +109,19 @@ func (r *Reporter) withdraw(e *Event, edge bool) []byte {
 		}
 	}
 	header, length := p.INT.Header, p.INT.Shim+1 // Length of the shim
-	if d.Version != inband.Version20 {
+	switch {
+	case d.Carrier == embed.Geneve:
+		options := p.L4 + 8
+		f[options] -= uint8(e.RecordLen / 4)
+		update(before[options:options+2], f[options:options+2])
+		length = p.INT.Shim + 3
+	case d.Version != inband.Version20:
 		length = p.INT.Shim + 2
 	}
 	f[length] -= uint8(e.RecordLen / 4)
-	f[header+3]++
+	if f[header+3]++; d.Version == inband.Version2016 { // it counts hops, and not those that are left
+		f[header+3] -= 2
+	}
 	update(before[from:to], nil)
 	word := length &^ 1
 	update(before[word:word+2], f[word:word+2])

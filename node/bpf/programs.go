@@ -77,6 +77,10 @@ func load(c Config, testing bool) (*Programs, error) {
 	if c.Mode == watch.ModeXD || d.Carrier != embed.DSCP { // no DSCP marks INT
 		d.Points.INTDSCPMask = 0
 	}
+	gpeNexts, gpeNext, geneveClass, err := tunnelPoints(&d)
+	if err != nil {
+		return nil, err
+	}
 	p := &Programs{drops: c.Drops, filters: map[string]uint32{}}
 	p.limits.tables, p.limits.rules = maxTables, 4*max(c.Watched, 1024)
 	p.limits.buckets = 8 * p.limits.rules
@@ -84,6 +88,7 @@ func load(c Config, testing bool) (*Programs, error) {
 	for name, value := range map[string]any{
 		"node_id": c.NodeID, "domain_mode": uint8(c.Mode), "version": uint8(d.Version), "carrier": uint8(d.Carrier),
 		"dscp_value": d.Points.INTDSCP, "dscp_mask": d.Points.INTDSCPMask, "int_port": d.Points.INTUDPPort,
+		"gpe_nexts": gpeNexts, "gpe_next": gpeNext, "geneve_class": geneveClass,
 		"accept_edge": c.AcceptEdge, "known": c.Known, "truncate": c.Truncate, "testing": testing,
 		"device_domain": c.DeviceDomain, "ds_flags": c.DSFlags, "clones": c.Clone, "local": c.Local,
 		"num_slots": uint32(slots), "max_tables": uint32(p.limits.tables), "max_actions": uint32(p.limits.rules),

@@ -169,7 +169,7 @@ type programsTest struct {
 		Record     uint16
 		Bitmap     uint16
 		Sum        uint16
-		Udp        uint8
+		How        uint8
 		Clone      uint8
 		Spoilt     uint16
 	}
@@ -214,6 +214,9 @@ const (
 	programsVarDsFlags      = "ds_flags"
 	programsVarDscpMask     = "dscp_mask"
 	programsVarDscpValue    = "dscp_value"
+	programsVarGeneveClass  = "geneve_class"
+	programsVarGpeNext      = "gpe_next"
+	programsVarGpeNexts     = "gpe_nexts"
 	programsVarHasFilters   = "has_filters"
 	programsVarHasXd        = "has_xd"
 	programsVarIntPort      = "int_port"
@@ -313,6 +316,9 @@ type programsVariableSpecs struct {
 	DsFlags      *ebpf.VariableSpec `ebpf:"ds_flags"`
 	DscpMask     *ebpf.VariableSpec `ebpf:"dscp_mask"`
 	DscpValue    *ebpf.VariableSpec `ebpf:"dscp_value"`
+	GeneveClass  *ebpf.VariableSpec `ebpf:"geneve_class"`
+	GpeNext      *ebpf.VariableSpec `ebpf:"gpe_next"`
+	GpeNexts     *ebpf.VariableSpec `ebpf:"gpe_nexts"`
 	HasFilters   *ebpf.VariableSpec `ebpf:"has_filters"`
 	HasXd        *ebpf.VariableSpec `ebpf:"has_xd"`
 	IntPort      *ebpf.VariableSpec `ebpf:"int_port"`
@@ -400,6 +406,9 @@ type programsVariables struct {
 	DsFlags      *ebpf.Variable `ebpf:"ds_flags"`
 	DscpMask     *ebpf.Variable `ebpf:"dscp_mask"`
 	DscpValue    *ebpf.Variable `ebpf:"dscp_value"`
+	GeneveClass  *ebpf.Variable `ebpf:"geneve_class"`
+	GpeNext      *ebpf.Variable `ebpf:"gpe_next"`
+	GpeNexts     *ebpf.Variable `ebpf:"gpe_nexts"`
 	HasFilters   *ebpf.Variable `ebpf:"has_filters"`
 	HasXd        *ebpf.Variable `ebpf:"has_xd"`
 	IntPort      *ebpf.Variable `ebpf:"int_port"`

@@ -151,7 +151,16 @@ var domainCases = []domainCase{
 	{"mode: md\ndomain: 0x5453\nds_instruction: 0x8000\nds_flags: 0x4000"},
 	{"mode: md\ncarrier: dst-port\npoints: {int_udp_port: 6003}"},
 	{"mode: mx\ncarrier: dst-port\nedge_int: accept"},
+	{"carrier: dst-port\ndomain: 0x5453\nds_instruction: 0x8000\nds_flags: 0x4000"},
+	{"carrier: geneve\ndomain: 0x5453\nds_instruction: 0x8000\nds_flags: 0x4000"},
 	{"version: 1.0"},
+	{"version: 2016"},
+	{"version: 2016\ncarrier: vxlan-gpe\nmax_hops: 3"},
+	{"carrier: geneve"},
+	{"carrier: vxlan-gpe"},
+	{"mode: mx\ncarrier: vxlan-gpe\nsink: separate"},
+	{"version: 1.0\ncarrier: geneve"},
+	{"version: 1.0\ncarrier: vxlan-gpe"},
 	{"version: 1.0\npoints: {int_dscp: 0x04, int_dscp_mask: 0x04}\nedge_int: accept\nmax_hops: 2"},
 	{"mode: md\ncarrier: new-udp\npoints: {int_udp_port: 6010}"},
 }
@@ -168,6 +177,7 @@ var lists = []string{
 	"watch: [{dscp: 8, sample: 2, mode: mx}, {ingress_port: 2}, {dst: 10.0.2.0/26, dst_port: 6001, " +
 		"instructions: [hop_latency, buffer, egress_tx_util, l2_interfaces]}]",
 	"watch: [{vlan: 100, instructions: [node_id, egress_ts]}, {vlan: 0, mode: xd}, {vlan: 101, report_all: true}]",
+	"watch: [{vni: 48879, report_all: true, sample: 2}, {mode: xd}]",
 	"watch: []",
 }
 
@@ -372,7 +382,8 @@ func (c *sameCase) compare(inEdge, outEdge bool) {
 		switch {
 		case parsed == nil && (p.IPVersion == 0 || p.L3 > 14+4*maxTags || p.L4 > lastL4):
 			by = nil // the programs do not read it
-		case inTunnel(domain, frame) && !(p.INT.Present && (!inEdge || c.accepts || domain.Carrier != embed.DSCP)):
+		case inTunnel(domain, frame) && !(p.INT.Present && (!inEdge || c.accepts || domain.Carrier != embed.DSCP)) &&
+			!looksInto(domain, frame):
 			by = blind // nor look into tunnels
 		}
 		var frameWant []byte
@@ -485,6 +496,54 @@ func inTunnel(d *embed.Domain, frame []byte) bool {
 	return xd.Parse(frame, &p) == nil && !p.LaterFragment && (p.HasOuter || isTunnelPort(&p))
 }
 
+// looksInto reports whether the programs know the flow of the packet in a tunnel: an IP packet that is no tunnel itself.
+func looksInto(d *embed.Domain, frame []byte) bool {
+	if !isTunnelCarrier(d.Carrier) {
+		return false
+	}
+	xd := *d
+	xd.Mode = embed.XD
+	var p, q embed.Packet
+	if xd.Parse(frame, &p) != nil || p.Protocol != packet.ProtoUDP || p.LaterFragment || p.End < p.L4+16 {
+		return false
+	}
+	at := p.L4 + 8
+	b := frame[at:p.End]
+	etherType := uint16(packet.EtherTypeTEB)
+	switch binary.BigEndian.Uint16(frame[p.L4+2:]) {
+	case packet.PortVXLAN:
+		if b[0]&packet.VXLANFlagI == 0 {
+			return false
+		}
+	case packet.PortVXLANGPE:
+		var h packet.VXLANGPE
+		if _, err := h.Decode(b); err != nil || h.P() && (h.NextProtocol < 1 || h.NextProtocol > 3) {
+			return false
+		}
+		if h.P() && h.NextProtocol < packet.NextEthernet {
+			etherType = packet.EtherTypeIPv4
+		}
+	case packet.PortGeneve:
+		var h packet.Geneve
+		if _, err := h.Decode(b); err != nil {
+			return false
+		}
+		etherType = h.Protocol
+		at += 4 * int(h.OptLen)
+	default:
+		return false
+	}
+	at += 8
+	inner := bytes.Clone(frame[at:p.End])
+	if etherType != packet.EtherTypeTEB {
+		inner = append(append(make([]byte, 12), byte(etherType>>8), byte(etherType)), inner...)
+	}
+	return xd.Parse(inner, &q) == nil && q.IPVersion != 0 && q.L3 <= 14+4*maxTags && !q.HasOuter &&
+		(q.LaterFragment || !isTunnelPort(&q))
+}
+
+func isTunnelCarrier(c embed.Carrier) bool { return c == embed.VXLANGPE || c == embed.Geneve }
+
 func isTunnelPort(p *embed.Packet) bool {
 	f := &p.Flow
 	switch f.Protocol {
@@ -516,6 +575,9 @@ func (c *sameCase) frame(d *embed.Domain) []byte {
 	}
 	if r.IntN(4) > 0 {
 		s.Kind = []packets.Kind{packets.UDP, packets.TCP, packets.UDPNoChecksum}[r.IntN(3)]
+	}
+	if isTunnelCarrier(d.Carrier) && r.IntN(4) > 0 {
+		s.Kind = []packets.Kind{packets.GPE, packets.GPE, packets.Geneve, packets.Geneve, packets.VXLAN}[r.IntN(5)]
 	}
 	if r.IntN(4) == 0 {
 		s.DSCP = d.Points.INTDSCP

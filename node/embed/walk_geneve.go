@@ -61,6 +61,16 @@ func (d *Domain) isOwnClass(class uint16) bool {
 	return d.Version == inband.Version20 || class != geneveClassINT
 }
 
+// OwnGeneveClasses returns the option classes of Geneve that announce INT of the domain.
+func (d *Domain) OwnGeneveClasses() (own []uint16) {
+	for _, class := range d.Points.GeneveClasses {
+		if d.isOwnClass(class) {
+			own = append(own, class)
+		}
+	}
+	return own
+}
+
 // geneveClass returns the option class of the domain; false if none is configured. INT 2.1 has one of its own.
 func (d *Domain) geneveClass() (uint16, bool) {
 	classes := d.Points.GeneveClasses

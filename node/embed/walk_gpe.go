@@ -98,6 +98,18 @@ func (d *Domain) isOwnGPE(next uint8) bool {
 	return next != gpe5
 }
 
+// GPENextProtocols returns the Next Protocols of VXLAN-GPE that announce INT of the domain, and the one of them that a
+// source writes.
+func (d *Domain) GPENextProtocols() (own []uint8, next uint8) {
+	next, _ = d.gpeNext()
+	for _, one := range append([]uint8{gpe5}, d.Points.GPENextProtocols...) {
+		if d.isGPE(one) && d.isOwnGPE(one) && !slices.Contains(own, one) {
+			own = append(own, one)
+		}
+	}
+	return own, next
+}
+
 // gpeNext returns the Next Protocol that announces INT of the domain; false if it is not configured. INT 1.0 has 0x08,
 // 2.0 0x80 and 2.1 0x82; an operator who uses others lists only those of the version.
 func (d *Domain) gpeNext() (uint8, bool) {

@@ -111,19 +111,35 @@ func (c *Config) check(file *conf.Document) {
 
 // pointsOf are the code points by which the programs know INT, by carrier.
 var pointsOf = map[string][]string{
-	"":         {"int_dscp", "int_dscp_mask"},
 	"dscp":     {"int_dscp", "int_dscp_mask"},
 	"dst-port": {"int_udp_port"},
 	"new-udp":  {"int_udp_port"},
+
+	"vxlan-gpe": {"vxlan_gpe_int_next_protocols", "vxlan_gpe_next_protocol_5"},
+	"geneve":    {"geneve_int_class"},
 }
 
-// announces are the code points of INT behind IP, TCP and UDP.
+// announces are the code points of INT and IOAM in packets.
 var announces = map[string]bool{
 	"int_dscp": true, "int_dscp_mask": true, "int_udp_port": true, "probe_marker": true, "gre_int_protocol": true,
-	"int_before_tcp_options": true,
+	"int_before_tcp_options": true, "vxlan_gpe_int_next_protocols": true, "vxlan_gpe_next_protocol_5": true,
+	"vxlan_gpe_ioam_next_protocol": true, "geneve_int_class": true,
 }
 
-func (c *Config) byDSCP() bool { return c.node.Carrier == "" || c.node.Carrier == "dscp" }
+// carrier returns the carrier, also where the file leaves it to the version.
+func (c *Config) carrier() string {
+	switch {
+	case c.node.Carrier != "":
+		return c.node.Carrier
+	case c.node.Version == "2016":
+		return "geneve"
+	}
+	return "dscp"
+}
+
+func (c *Config) byDSCP() bool { return c.carrier() == "dscp" }
+
+func (c *Config) inTunnels() bool { return c.carrier() == "vxlan-gpe" || c.carrier() == "geneve" }
 
 // refuse names what the programs in the kernel do not do.
 func (c *Config) refuse(file *conf.Document) {
@@ -134,13 +150,16 @@ func (c *Config) refuse(file *conf.Document) {
 		want string
 	}{
 		{"mode", n.Mode == "ioam", "md, mx or xd"},
-		{"version", n.Version != "1.0" && n.Version != "2.0" && n.Version != "2.1", "1.0, 2.0 or 2.1"},
+		{"version", n.Version == "0.5", "2016, 1.0, 2.0 or 2.1"},
+		{"destination", len(n.Destination) > 0, "none"},
+		{"least_hops", n.LeastHops > 0, "0"},
+		{"edge_int", c.inTunnels() && c.edgeINT() == "accept", "drop with INT in tunnels"},
 		{"replicas", n.Replicas != "none", "none"},
 		{"replicate", n.Replicate, "false"},
 		{"slow_path", n.SlowPath, "false"},
-		{"carrier", n.Carrier != "" && pointsOf[n.Carrier] == nil, "dscp, dst-port or new-udp"},
+		{"carrier", pointsOf[c.carrier()] == nil, "dscp, dst-port, new-udp, vxlan-gpe or geneve"},
 		{"new_ip", n.NewIP, "false"},
-		{"clone", n.Clone && !c.byDSCP(), "false with carrier " + n.Carrier},
+		{"clone", n.Clone && !c.byDSCP(), "false with carrier " + c.carrier()},
 		{"dialect", n.Dialect != "", "none"},
 		{"domain", n.Domain != 0 && !c.namesDevice(), "0, or 0x5453 with ds_instruction 0x8000"},
 		{"clone", n.Domain != 0 && n.Clone, "false in domain 0x5453"},
@@ -162,27 +181,32 @@ func (c *Config) refuse(file *conf.Document) {
 		file.Say("local", "got true in mode %s; packets of this machine get clones, which are of mode md", n.Mode)
 	}
 	if c.Local && !c.byDSCP() {
-		file.Say("local", "got true with carrier %s; packets of this machine get clones, which are of dscp", n.Carrier)
+		file.Say("local", "got true with carrier %s; packets of this machine get clones, which are of dscp", c.carrier())
 	}
 	if c.Local && n.Version == "1.0" {
 		file.Say("local", "got true in version 1.0; packets of this machine get clones, which are of 2.x")
 	}
+	if _, named := n.Points["geneve_int_class"]; named {
+		if d, err := c.newNode(); err == nil && len(d.Domain().OwnGeneveClasses()) > 1 {
+			file.Say("int.points.geneve_int_class", "the node in the kernel knows one class; from 2.0 on that is 0x0103")
+		}
+	}
 	for key := range n.Points {
-		if known := pointsOf[n.Carrier]; announces[key] && !slices.Contains(known, key) {
+		if known := pointsOf[c.carrier()]; announces[key] && !slices.Contains(known, key) {
 			file.Say("int.points."+key, "the node in the kernel knows INT of its own domain only, by %s",
 				strings.Join(known, ", "))
 		}
 	}
 	for i := range n.Drops {
-		if id := n.Drops[i].VLAN; id != nil && *id != 0 {
+		switch e := &n.Drops[i]; {
+		case e.VLAN != nil && *e.VLAN != 0:
 			file.Say(fmt.Sprintf("int.drops[%d]", i), "vlan: the kernel has taken the tag off when it drops a packet")
-		}
-		if wrong := refuseEntry(&n.Drops[i], false); wrong != nil {
-			file.Say(fmt.Sprintf("int.drops[%d]", i), "%s", wrong)
+		case e.VNI != nil:
+			file.Say(fmt.Sprintf("int.drops[%d]", i), "vni: the node in the kernel does not do that yet")
 		}
 	}
 	for i := range n.Watch {
-		if wrong := refuseEntry(&n.Watch[i], n.Clone || c.Local); wrong != nil {
+		if wrong := c.refuseEntry(&n.Watch[i]); wrong != nil {
 			file.Say(fmt.Sprintf("int.watch[%d]", i), "%s", wrong)
 		}
 	}
@@ -204,12 +228,13 @@ func (c *Config) namesDevice() bool {
 	return false
 }
 
-func refuseEntry(e *watch.Entry, clones bool) error {
+// refuseEntry says what of an entry of the flow watchlist the programs do not do.
+func (c *Config) refuseEntry(e *watch.Entry) error {
 	switch {
-	case clones && e.Mode == watch.ModeMX:
+	case (c.node.Clone || c.Local) && e.Mode == watch.ModeMX:
 		return errors.New("mode: clones are of mode md here")
-	case e.VNI != nil:
-		return errors.New("vni: the node in the kernel does not look into tunnels")
+	case e.VNI != nil && !c.inTunnels():
+		return errors.New("vni: the node in the kernel looks into tunnels with carrier vxlan-gpe or geneve only")
 	}
 	return nil
 }

@@ -72,7 +72,7 @@ func (n *Node) AddEntry(ctx context.Context, text string) error {
 		return errors.New("want one entry with a name, as {name: web, protocol: tcp, dst_port: 443}")
 	}
 	e := c.Watch[0]
-	if err := refuseEntry(&e, n.first.node.Clone || n.first.Local); err != nil {
+	if err := n.first.refuseEntry(&e); err != nil {
 		return err
 	}
 	return n.change(ctx, func(old []watch.Entry) ([]watch.Entry, error) {

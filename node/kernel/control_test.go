@@ -34,7 +34,7 @@ func TestControl(t *testing.T) {
 		{http.MethodGet, "/watch", "", 200, 0},
 		{http.MethodPost, "/watch", "{name: udp, protocol: udp, report_all: true}", 200, packets},
 		{http.MethodPost, "/watch", "{name: udp, protocol: udp}", 400, 2 * packets},
-		{http.MethodPost, "/watch", "{name: x, vlan: 3}", 400, 3 * packets},
+		{http.MethodPost, "/watch", "{name: x, vni: 3}", 400, 3 * packets},
 		{http.MethodPost, "/watch", "{protocol: icmp}", 400, 4 * packets},
 		{http.MethodPost, "/watch", "{name: x, protocol: nonsense}", 400, 5 * packets},
 		{http.MethodDelete, "/watch/udp", "", 200, 5 * packets},

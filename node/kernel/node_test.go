@@ -23,6 +23,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/waybill-int/waybill/node"
 	"github.com/waybill-int/waybill/telemetry"
 	"github.com/waybill-int/waybill/wire/codepoint"
 )
@@ -338,12 +339,13 @@ func newCollector(t *testing.T, text string) *collector {
 		t.Fatal(err)
 	}
 	c := &collector{conn: conn, done: make(chan []telemetry.Report)}
+	domain, err := node.Load([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
 	config := codepoint.New()
-	switch {
-	case strings.Contains(text, "carrier: dst-port"):
-		config.Points.INTUDPPort = 17768
-	case !strings.Contains(text, "mode: xd"):
-		config.Points.INTDSCP, config.Points.INTDSCPMask = 0x17, 0x3F
+	if config.Points, err = domain.CodePoints(); err != nil {
+		t.Fatal(err)
 	}
 	config.Compile()
 	decoder := telemetry.NewDecoder(config)

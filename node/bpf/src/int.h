@@ -7,8 +7,14 @@
 // int_header returns the length of the INT header.
 static __always_inline u32 int_header(void) { return version == INT_20 ? 12 : 8; }
 
-// shim_length returns where in the shim its Length stands, which counts the shim itself up to INT 1.0.
-static __always_inline u32 shim_length(void) { return version == INT_20 ? 1 : 2; }
+// shim_length returns where in the shim, or in the option of Geneve, its Length stands. In a shim up to INT 1.0 it
+// counts the shim itself.
+static __always_inline u32 shim_length(void)
+{
+	if (carrier == IN_GENEVE)
+		return 3;
+	return version == INT_20 ? 1 : 2;
+}
 
 // flag_e and flag_m return the masks of flags in the first two bytes of the INT header.
 static __always_inline u16 flag_e(void) { return version == INT_10 ? 0x0100 : 0x0400; }
@@ -26,14 +32,56 @@ static __always_inline u32 width(u16 bitmap)
 	n = (n + (n >> 8)) & 0x1F;
 	if (version == INT_20)
 		n += (bitmap >> 11 & 1) + (bitmap >> 10 & 1);
-	return 4 * (n + (bitmap >> 9 & 1));
+	if (version != INT_2016)
+		n += bitmap >> 9 & 1;
+	return 4 * n;
+}
+
+// plain returns a bitmap without the checksum complement, which a node here leaves unused.
+static __always_inline u16 plain(u16 bitmap) { return version == INT_2016 ? bitmap : bitmap & ~COMPLEMENT; }
+
+// has_bottom says whether the bottom of stack bit is in the last one of so many words, and only there.
+GLOBAL int has_bottom(u32 at, u32 words)
+{
+	struct scratch *s = scratch();
+	for (u32 i = 0; s && i < 256 && i < words; i++)
+		if (get8(s, at + 4 * i) >> 7 != (i == words - 1))
+			return false;
+	return true;
+}
+
+// read_2016 reads the header of June 2016 behind the shim, and says whether it breaks a rule.
+static __always_inline bool read_2016(struct scratch *s, struct packet *p)
+{
+	u32 header = p->shim + SHIM, body = p->stack_end - header - int_header();
+	if (p->stack_end < header + int_header() || get8(s, header) >> 6)
+		return true;
+	p->flags = get16(s, header);
+	p->discard = p->flags & 0x0800; // C: a copy
+	p->hop_ml = get8(s, header + 1) & 0x1F;
+	u8 most = get8(s, header + 2), hops = get8(s, header + 3);
+	p->remaining = hops < most ? most - hops : 0;
+	p->first = !hops;
+	p->bitmap = get16(s, header + 4);
+	return width(p->bitmap) != 4 * p->hop_ml || body != 4 * p->hop_ml * hops || hops > most ||
+	       !has_bottom(header + int_header(), body / 4);
+}
+
+// read_follow_up looks whether a destination header is that of a follow-up packet (INT 2016 4.2).
+static __always_inline void read_follow_up(struct scratch *s, struct packet *p)
+{
+	u32 header = p->shim + SHIM;
+	if (p->stack_end < header + int_header() || get8(s, header) >> 6 ||
+	    width(get16(s, header + 4)) != 4 * (get8(s, header + 1) & 0x1F))
+		return;
+	p->discard = get8(s, header) & 0x08;
 }
 
 // read_10 reads the header of INT 1.0 behind the shim, and says whether it breaks a rule.
 static __always_inline bool read_10(struct scratch *s, struct packet *p)
 {
-	u32 header = p->shim + SHIM, body = p->end_int - header - int_header(), record;
-	if (p->end_int < header + int_header() || get8(s, header) >> 4 != 1)
+	u32 header = p->shim + SHIM, body = p->stack_end - header - int_header(), record;
+	if (p->stack_end < header + int_header() || get8(s, header) >> 4 != 1)
 		return true;
 	p->flags = get16(s, header);
 	p->discard = p->flags & 0x0200; // C: a copy
@@ -48,7 +96,7 @@ static __always_inline bool read_10(struct scratch *s, struct packet *p)
 static __always_inline bool read_md(struct scratch *s, struct packet *p)
 {
 	u32 header = p->shim + SHIM;
-	if (p->end_int < header + int_header() || get8(s, header) >> 4 != 2)
+	if (p->stack_end < header + int_header() || get8(s, header) >> 4 != 2)
 		return true;
 	p->flags = get16(s, header);
 	p->discard = p->flags >> 8 & FLAG_D;
@@ -56,7 +104,7 @@ static __always_inline bool read_md(struct scratch *s, struct packet *p)
 	p->remaining = get8(s, header + 3);
 	p->bitmap = get16(s, header + 4);
 	u16 domain = get16(s, header + 6);
-	u32 record = 4 * p->hop_ml, body = p->end_int - header - int_header(), base = width(p->bitmap);
+	u32 record = 4 * p->hop_ml, body = p->stack_end - header - int_header(), base = width(p->bitmap);
 	bool ours = device_domain && domain == device_domain;
 	if (ours && get16(s, header + 8) & DEVICE_BIT) {
 		if (body < DEVICE)
@@ -75,7 +123,7 @@ static __always_inline bool read_md(struct scratch *s, struct packet *p)
 static __always_inline bool read_mx(struct scratch *s, struct packet *p)
 {
 	u32 header = p->shim + SHIM;
-	if (p->end_int < header + int_header() || get8(s, header) >> 4 != 2)
+	if (p->stack_end < header + int_header() || get8(s, header) >> 4 != 2)
 		return true;
 	p->discard = get8(s, header) & FLAG_D;
 	return false;
@@ -84,11 +132,15 @@ static __always_inline bool read_mx(struct scratch *s, struct packet *p)
 // read_contents reads what the shim or option covers, and says whether it breaks a rule.
 static __always_inline bool read_contents(struct scratch *s, struct packet *p)
 {
+	if (p->type == TYPE_MD && version == INT_2016)
+		return read_2016(s, p);
 	if (p->type == TYPE_MD)
 		return version == INT_10 ? read_10(s, p) : read_md(s, p);
 	if (p->type == TYPE_MX && version == INT_20)
 		return read_mx(s, p);
-	return p->type != TYPE_DESTINATION;
+	if (version == INT_2016)
+		read_follow_up(s, p);
+	return p->type != TYPE_DESTINATION && !(p->type == TYPE_MX && carrier == IN_GENEVE);
 }
 
 // undoable says whether the shim tells what the packet was before INT, and where INT begins.
@@ -123,7 +175,7 @@ static __always_inline void read_int(struct scratch *s, struct packet *p, u32 en
 	length = old ? 4 * get8(s, p->shim + 2) : SHIM + 4 * get8(s, p->shim + 1);
 	if (length < SHIM || p->shim + length > end || (old && carrier != BY_DSCP) || !undoable(s, p))
 		return;
-	p->end_int = p->shim + length;
+	p->end_int = p->stack_end = p->shim + length;
 	if (old == (version != INT_20))
 		p->malformed = read_contents(s, p);
 }

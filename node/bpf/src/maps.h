@@ -10,6 +10,9 @@ const volatile u8 domain_mode = MODE_MD;
 const volatile u8 version = INT_20, carrier = BY_DSCP;
 const volatile u8 dscp_value = 0, dscp_mask = 0;
 const volatile u16 int_port = 0;
+const volatile u32 gpe_nexts = 0; // four values of Next Protocol in VXLAN-GPE; 0: none
+const volatile u8 gpe_next = 0;   // of those, what a source writes
+const volatile u16 geneve_class = 0;
 const volatile bool accept_edge = false;
 const volatile u16 device_domain = 0, ds_flags = 0; // of the domain whose packets say which device sent them; 0: none
 const volatile u16 known = 0xFFFF; // instructions whose metadata the node knows

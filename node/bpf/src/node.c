@@ -94,8 +94,8 @@ static __always_inline struct event *keep(struct xdp_md *ctx, const struct packe
 	struct event *e = bpf_map_lookup_elem(&slots, &slot);
 	if (!e)
 		return 0;
-	if (truncate)
-		n = (payload + truncate + 3) & ~3;
+	if (truncate) // of a packet in a tunnel all headers: they say which flow it is
+		n = (payload + (tunnels() && truncate < INNER ? INNER : truncate) + 3) & ~3;
 	if (n > p->len)
 		n = p->len;
 	if (n > HEAD)
@@ -159,7 +159,7 @@ without:
 static __always_inline bool put_front(struct xdp_md *ctx, struct scratch *s, u32 at, u32 n)
 {
 	asm volatile("" : "+r"(n));
-	if (n < ETHERNET || n > FRONT)
+	if (n < ETHERNET || n > EDITED)
 		return false;
 	return !bpf_xdp_store_bytes(ctx, at, s->head, n);
 }
@@ -181,10 +181,10 @@ static __always_inline void set_record(struct scratch *s, const struct packet *p
 {
 	st->record = at - p->l3;
 	st->bitmap = bitmap;
-	st->written = sum_words(&s->insert[word & 31], width(bitmap & ~COMPLEMENT));
+	st->written = sum_words(&s->insert[word & 31], width(plain(bitmap)));
 	if (has_sum(s, p)) {
 		st->sum = p->sum - p->l3;
-		st->udp = p->summed == SUM_UDP;
+		st->how |= p->summed == SUM_UDP ? SUM_OF_UDP : 0;
 	}
 }
 
@@ -198,32 +198,54 @@ static __always_inline void clean(struct xdp_md *ctx, struct scratch *s, const s
 }
 
 // no_carrier says whether a packet cannot have INT, and counts why.
-static __always_inline bool no_carrier(const struct packet *p)
+static __always_inline bool no_carrier(struct scratch *s, const struct packet *p)
 {
-	if (!p->fragment && (fresh(p) || (p->summed && !p->bad_length)))
+	bool not = tunnels() ? no_room(s, p) : !fresh(p) && (!p->summed || p->bad_length);
+	if (!p->fragment && !not)
 		return false;
 	count(NOT_INSERTED);
 	count(p->fragment ? WHY_IS_FRAGMENT : WHY_NO_CARRIER);
 	return true;
 }
 
-// new_shim returns a shim that covers so many words.
-static __always_inline u32 new_shim(u32 type, u32 words)
+// new_shim returns a shim, or the header of an option, that covers so many words, and says what was there before.
+static __always_inline u32 new_shim(struct scratch *s, const struct packet *p, u32 type, u32 words)
 {
-	return version == INT_20 ? type << 28 | words << 16 : type << 24 | (words + 1) << 8;
-}
-
-// what_was returns what the shim says of a packet before INT, and how.
-static __always_inline u32 what_was(const struct packet *p)
-{
+	if (carrier == IN_GENEVE)
+		return (u32)geneve_class << 16 | type << 8 | words;
+	u32 shim = version == INT_20 ? type << 28 | words << 16 : type << 24 | (words + 1) << 8;
+	if (carrier == IN_GPE && p->tunnel_kind == VXLAN)
+		return shim | SHIM_G | NEXT_ETHERNET;
+	if (carrier == IN_GPE)
+		return shim | get8(s, p->tunnel_at + GPE_NEXT);
 	if (carrier == BY_DSCP)
-		return cleaned(p->dscp) << 2;
-	return fresh(p) ? NPT_PROTOCOL << 26 | p->protocol : NPT_PORT << 26 | p->dst_port;
+		return shim | cleaned(p->dscp) << 2;
+	return shim | (fresh(p) ? NPT_PROTOCOL << 26 | p->protocol : NPT_PORT << 26 | p->dst_port);
 }
 
-// mark announces INT behind the L4 header.
-static __always_inline u64 mark(struct scratch *s, const struct packet *p)
+// set_options changes Opt Len of Geneve for n bytes more.
+static __always_inline u64 set_options(struct scratch *s, const struct packet *p, int n)
 {
+	return edit8(s, p, p->tunnel_at, get8(s, p->tunnel_at) + (n >> 2));
+}
+
+// options_full says whether Geneve cannot count n bytes more.
+static __always_inline bool options_full(struct scratch *s, const struct packet *p, u32 n)
+{
+	return carrier == IN_GENEVE && (get8(s, p->tunnel_at) & 0x3F) + n / 4 > GENEVE_OPTIONS;
+}
+
+// mark announces n bytes of INT.
+static __always_inline u64 mark(struct scratch *s, const struct packet *p, int n)
+{
+	if (carrier == IN_GENEVE)
+		return set_options(s, p, n);
+	if (carrier == IN_GPE) {
+		u64 delta = edit8(s, p, p->tunnel_at + GPE_NEXT, gpe_next);
+		if (p->tunnel_kind == VXLAN)
+			delta += edit8(s, p, p->tunnel_at, GPE_I | GPE_P) + set_port(s, p, PORT_GPE);
+		return delta;
+	}
 	if (carrier != BY_DSCP)
 		return set_port(s, p, int_port);
 	set_dscp(s, p, (p->dscp & ~dscp_mask) | (dscp_value & dscp_mask));
@@ -231,12 +253,32 @@ static __always_inline u64 mark(struct scratch *s, const struct packet *p)
 }
 
 // unmark undoes mark.
-static __always_inline u64 unmark(struct scratch *s, const struct packet *p)
+static __always_inline u64 unmark(struct scratch *s, const struct packet *p, int n)
 {
+	if (carrier == IN_GENEVE)
+		return set_options(s, p, -n);
+	if (carrier == IN_GPE && !p->g)
+		return edit8(s, p, p->tunnel_at + GPE_NEXT, p->next);
+	if (carrier == IN_GPE)
+		return edit8(s, p, p->tunnel_at + GPE_NEXT, 0) +
+		       edit8(s, p, p->tunnel_at, get8(s, p->tunnel_at) & ~GPE_P) + set_port(s, p, PORT_VXLAN);
 	if (carrier != BY_DSCP)
 		return set_port(s, p, p->next);
 	set_dscp(s, p, cleaned((p->dscp & ~dscp_mask) | (p->dscp_before & dscp_mask)));
 	return 0;
+}
+
+// new_header returns the first word of an INT header.
+static __always_inline u32 new_header(const struct action *a, u32 record, bool with)
+{
+	if (version == INT_2016)
+		return (record / 4) << 16 | (u32)a->max_hops << 8 | with;
+	u32 header = (version == INT_20 ? 2 : 1) << 28;
+	if (a->mode != MODE_MD)
+		return header;
+	if (record && !with)
+		header |= flag_m() << 16;
+	return header | (record / 4) << 8 | (u32)(a->max_hops - with);
 }
 
 // source inserts INT; false: the packet gets none.
@@ -249,34 +291,29 @@ GLOBAL int source(struct xdp_md *ctx, const struct packet *p, const struct actio
 	bool md = a->mode == MODE_MD;
 	bool device = md && device_domain;
 	bool udp = fresh(p);
-	u32 front = SHIM + (udp ? UDP : 0), at = udp ? p->l4 : p->payload;
+	u32 front = SHIM + (udp ? UDP : 0), at = udp ? p->l4 : tunnels() ? p->tunnel_at + TUNNEL : p->payload;
 	u32 fixed = front + int_header() + (device ? DEVICE : 0), record = md ? width(a->bitmap) : 0, n;
 	enum counter why = WHY_MTU;
 	bool with = record;
-	if (no_carrier(p))
+	if (no_carrier(s, p))
 		return false;
 	if (w->mtu && p->total + fixed > w->mtu)
 		goto not;
 	if (w->mtu && p->total + fixed + record > w->mtu)
 		with = false;
 	n = fixed + (with ? record : 0);
-	if (p->total + n > 0xFFFF + (p->v6 ? IPV6 : 0)) {
+	if (p->total + n > 0xFFFF + (p->v6 ? IPV6 : 0) || options_full(s, p, n)) {
 		why = WHY_CARRIER_FULL;
 		goto not;
 	}
-	struct hop own = {.in_port = st->in_port, .out_port = w->port, .arrived = st->arrived};
-	u32 word = 0, header = (version == INT_20 ? 2 : 1) << 28;
-	if (md) {
-		if (record && !with)
-			header |= flag_m() << 16;
-		header |= (record / 4) << 8 | (u32)(a->max_hops - with);
-	}
+	struct hop own = {.in_port = st->in_port, .out_port = w->port, .arrived = st->arrived, .bottom = true};
+	u32 word = 0;
 	if (udp) { // the source port spreads flows over paths (INT 2.1 5.7.2)
 		add(s, &word, (0xC000 | (u16)(flow_hash(s, p) >> 50)) << 16 | int_port);
 		add(s, &word, (p->end - p->l4 + n) << 16);
 	}
-	add(s, &word, new_shim(md ? TYPE_MD : TYPE_MX, (n - front) / 4) | what_was(p));
-	add(s, &word, header);
+	add(s, &word, new_shim(s, p, md ? TYPE_MD : TYPE_MX, (n - front) / 4));
+	add(s, &word, new_header(a, record, with));
 	add(s, &word, (u32)a->bitmap << 16 | device_domain);
 	if (version == INT_20)
 		add(s, &word, device_domain ? DEVICE_BIT << 16 | ds_flags : 0);
@@ -291,10 +328,11 @@ GLOBAL int source(struct xdp_md *ctx, const struct packet *p, const struct actio
 		resize_ip(s, p, n);
 		set_protocol(s, p, PROTO_UDP);
 	} else {
-		finish(s, p, sum(s->insert, n & 0xFC) + resize(s, p, n) + mark(s, p));
+		finish(s, p, sum(s->insert, n & 0xFC) + resize(s, p, n) + mark(s, p, n));
 	}
 	if (with)
 		set_record(s, p, st, at + front + int_header(), (front + int_header()) / 4, a->bitmap);
+	st->how |= BOTTOM;
 	if (udp)
 		st->sum = 0;
 	if (!insert(ctx, s, at, n)) { // it is as it was
@@ -330,6 +368,15 @@ static __always_inline void set_flag(struct xdp_md *ctx, struct scratch *s, cons
 	count(done);
 }
 
+// shim_full says whether the length in the shim, or in the option of Geneve, cannot count n bytes more.
+static __always_inline bool shim_full(struct scratch *s, const struct packet *p, u32 n)
+{
+	u8 words = get8(s, p->shim + shim_length());
+	if (carrier == IN_GENEVE)
+		return (words & 0x1F) + n / 4 > GENEVE_WORDS;
+	return words + n / 4 > 255;
+}
+
 // transit adds the record of this node.
 GLOBAL int transit(struct xdp_md *ctx, const struct packet *p, const struct way *w, struct state *st)
 {
@@ -348,9 +395,12 @@ GLOBAL int transit(struct xdp_md *ctx, const struct packet *p, const struct way 
 		why = WHY_NOTHING_ASKED;
 	else if (!p->remaining)
 		goto last;
+	else if (w->mtu && p->total + n > w->mtu && version == INT_2016) // it has no flag for that
+		why = WHY_MTU;
 	else if (w->mtu && p->total + n > w->mtu)
 		goto too_long;
-	else if (p->total + n > 0xFFFF + (p->v6 ? IPV6 : 0) || get8(s, p->shim + shim_length()) + n / 4 > 255)
+	else if (p->total + n > 0xFFFF + (p->v6 ? IPV6 : 0) || shim_full(s, p, n) || options_full(s, p, n) ||
+		 stack > EDITED)
 		why = WHY_CARRIER_FULL;
 	else
 		goto push;
@@ -364,13 +414,16 @@ too_long:
 	set_flag(ctx, s, p, flag_m(), MARKED_MTU, WHY_MTU);
 	return 0;
 push:;
-	struct hop own = {.in_port = st->in_port, .out_port = w->port, .arrived = st->arrived};
+	struct hop own = {.in_port = st->in_port, .out_port = w->port, .arrived = st->arrived, .bottom = p->first};
 	add_record(0, n / 4, p->bitmap, &own);
+	st->how |= p->first ? BOTTOM : 0;
 	set_record(s, p, st, stack, 0, p->bitmap);
-	u64 delta = n <= 4 * RECORD && n == width(p->bitmap & ~COMPLEMENT) ? st->written : sum(s->insert, n & 0x7C);
-	delta += edit8(s, p, header + 3, p->remaining - 1);
+	u64 delta = n <= 4 * RECORD && n == width(plain(p->bitmap)) ? st->written : sum(s->insert, n & 0x7C);
+	delta += edit8(s, p, header + 3, get8(s, header + 3) + (version == INT_2016 ? 1 : -1));
 	u32 length = p->shim + shim_length();
 	delta += edit8(s, p, length, get8(s, length) + n / 4);
+	if (carrier == IN_GENEVE)
+		delta += set_options(s, p, n);
 	delta += resize(s, p, n);
 	finish(s, p, delta);
 	if (insert(ctx, s, stack, n))
@@ -387,7 +440,8 @@ GLOBAL int sink(struct xdp_md *ctx, const struct packet *p, const struct way *w,
 	if (!s || !p || !w || !st)
 		return true;
 	u32 start = p->start, n = p->end_int - start;
-	bool readable = !p->malformed && p->type != TYPE_DESTINATION && !p->fragment;
+	// A destination header with C is that of a follow-up packet, and has metadata.
+	bool readable = !p->malformed && (p->type != TYPE_DESTINATION || p->discard) && !p->fragment;
 	struct event *e = keep(ctx, p, st, behind(p));
 	count(STRIPPED);
 	if (p->malformed || p->fragment)
@@ -398,7 +452,7 @@ GLOBAL int sink(struct xdp_md *ctx, const struct packet *p, const struct way *w,
 		count(DISCARDED);
 		return false;
 	}
-	if (!p->end_int || p->fragment || !e || start > FRONT || n > 1024 + UDP || n < SHIM) {
+	if (!p->end_int || p->fragment || !e || start > EDITED || n > 1024 + UDP || n < SHIM) {
 		st->event = 0;
 		count(KERNEL_NOT_STRIPPED);
 		return true;
@@ -413,7 +467,7 @@ GLOBAL int sink(struct xdp_md *ctx, const struct packet *p, const struct way *w,
 		resize_ip(s, p, -(int)n);
 		set_protocol(s, p, p->next);
 	} else {
-		finish(s, p, (u16)~sum(&e->bytes[start], n & 0x7FC) + resize(s, p, -(int)n) + unmark(s, p));
+		finish(s, p, (u16)~sum(&e->bytes[start], n & 0x7FC) + resize(s, p, -(int)n) + unmark(s, p, n));
 	}
 	if (!put_front(ctx, s, n, start) || bpf_xdp_adjust_head(ctx, n)) {
 		st->event = 0;
@@ -509,10 +563,17 @@ int arrive(struct xdp_md *ctx)
 	case PARSED:
 		break;
 	}
+	if (tunnels() && p.tunnel) {
+		n = p.len < HEAD ? p.len : HEAD;
+		asm volatile("" : "+r"(n));
+		if (n < ETHERNET || n > HEAD || bpf_xdp_load_bytes(ctx, 0, s->head, n))
+			return XDP_PASS;
+		read_tunnel(&p, domain_mode != MODE_XD);
+	}
+	struct packet q;
 	if (has_filters) {
-		struct packet was;
-		before(ctx, &p, &was);
-		if (filtered(&was, in->id)) {
+		before(ctx, &p, &q);
+		if (filtered(&q, in->id)) {
 			discard(ctx, &p, in->id, FILTERED);
 			return XDP_DROP;
 		}
@@ -526,13 +587,14 @@ int arrive(struct xdp_md *ctx)
 	if (!p.present && !outside && !has_xd)
 		return XDP_PASS;
 	struct action *a = 0;
-	if (!p.present && p.tunnel)
+	q = p;
+	if (!p.present && p.tunnel && !(tunnels() && look_into(&p, &q)))
 		count(KERNEL_TUNNEL);
 	else if (!p.present)
-		a = find_action(&p, in->id);
+		a = find_action(&q, in->id);
 	if (a && !outside && a->mode != MODE_XD)
 		a = 0; // whether it gets INT was decided at the source
-	if (a && a->sample > 1 && !take(&p, a)) {
+	if (a && a->sample > 1 && !take(&p, &q, a)) {
 		count(UNSAMPLED);
 		a = 0;
 	}
@@ -560,7 +622,7 @@ int arrive(struct xdp_md *ctx)
 		keep(ctx, &p, &st, p.payload);
 	if (turned) {
 	} else if (outside && clones) {
-		if (a && a->mode == MODE_MD && !no_carrier(&p)) {
+		if (a && a->mode == MODE_MD && !no_carrier(s, &p)) {
 			st.clone = a->max_hops;
 			st.bitmap = a->bitmap;
 		}
@@ -633,7 +695,7 @@ static __always_inline u32 ip_at(struct __sk_buff *skb)
 // fill completes the record of this node by what is known now.
 static __always_inline void fill(struct __sk_buff *skb, struct scratch *s, const struct state *st, const struct hop *own)
 {
-	u32 n = width(st->bitmap & ~COMPLEMENT), l3 = ip_at(skb), at = l3 + st->record;
+	u32 n = width(plain(st->bitmap)), l3 = ip_at(skb), at = l3 + st->record;
 	u16 before;
 	asm volatile("" : "+r"(n));
 	asm volatile("" : "+r"(at));
@@ -648,12 +710,12 @@ static __always_inline void fill(struct __sk_buff *skb, struct scratch *s, const
 		goto moved;
 	if (before != st->written)
 		goto moved;
-	add_record(0, n / 4, st->bitmap & ~COMPLEMENT, own);
+	add_record(0, n / 4, plain(st->bitmap), own);
 	if (bpf_skb_store_bytes(skb, at, s->insert, n, 0))
 		goto moved;
 	u32 diff = replaced(before, sum_words(s->insert, n));
 	if (st->sum)
-		bpf_l4_csum_replace(skb, l3 + st->sum, 0, bpf_htons(fold(diff)), st->udp ? BPF_F_MARK_MANGLED_0 : 0);
+		bpf_l4_csum_replace(skb, l3 + st->sum, 0, bpf_htons(fold(diff)), st->how & SUM_OF_UDP ? BPF_F_MARK_MANGLED_0 : 0);
 	return;
 moved:
 	count(KERNEL_MOVED);
@@ -817,12 +879,12 @@ static __always_inline void originate(struct __sk_buff *skb, struct scratch *s, 
 	struct action *a = find_action(&p, 0);
 	if (!a || a->mode != MODE_MD)
 		return;
-	if (a->sample > 1 && !take(&p, a)) {
+	if (a->sample > 1 && !take(&p, &p, a)) {
 		count(UNSAMPLED);
 		return;
 	}
 	count(WATCHED);
-	if (no_carrier(&p))
+	if (no_carrier(s, &p))
 		return;
 	s->probe = (struct probe){.max_hops = a->max_hops, .bitmap = a->bitmap, .queue_bytes = backlog(skb)};
 	send_clone(skb, s, out_port);
@@ -868,6 +930,7 @@ int depart(struct __sk_buff *skb)
 		.arrived = st.arrived,
 		.departed = now(1),
 		.queue_bytes = st.queue_bytes,
+		.bottom = st.how & BOTTOM,
 	};
 	if (!st.enqueued) {
 		st.enqueued = own.departed;

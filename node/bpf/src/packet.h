@@ -11,6 +11,8 @@
 #define TAG 4
 #define TAGS 2 // VLAN tags that are read at most
 #define FRONT 200 // enough for Ethernet, two tags, IP, TCP, shim and INT header with all options
+#define EDITED 768 // of a packet, at most, in front of what is inserted or removed
+#define INNER 384   // bytes of headers in a tunnel
 #define LAST_L4 (FRONT - 60 - SHIM - 12) // where a L4 header may begin at most
 #define EXTENSIONS 6 // IPv6 extension headers that are read at most
 #define IPV4 20
@@ -39,6 +41,7 @@
 #define SHIM 4
 
 #define DEVICE 8 // bytes of the device that sent a packet: its MAC address and two zeros
+#define COMPLEMENT 0x0001 // bit of the Instruction Bitmap
 #define DEVICE_BIT 0x8000
 
 #define NPT_PORT 1
@@ -101,13 +104,20 @@ struct packet {
 	u8 summed;
 	bool fragment, later, bad_length, tunnel;
 
+	// What the tunnel is, and where its header begins; of a packet in it, and its id.
+	u8 tunnel_kind;
+	bool bad_options; // of Geneve: cut off, or too many
+	u32 tunnel_at, tunnel_id;
+
 	// INT. end_int 0: nobody can say where it ends, or what the packet was before.
 	bool present, malformed, discard;
 	u8 type, npt;
-	u16 next; // what the packet was: its port with NPT 1, its protocol with NPT 2
-	u32 start, shim, end_int;
+	bool g;   // it was VXLAN, and was made VXLAN-GPE for INT
+	u16 next; // what the packet was: its port with NPT 1, its protocol with NPT 2, Next Protocol in VXLAN-GPE
+	u32 start, shim, stack_end, end_int;
 	u8 hop_ml, remaining;
-	u16 flags; // the first two bytes of the header
+	u16 flags;  // the first two bytes of the header
+	bool first; // 2016: no node has added a record
 	u16 bitmap;
 	u8 dscp_before;
 };
@@ -123,10 +133,13 @@ static __always_inline u8 cleaned(u8 dscp)
 	return marks(dscp) ? dscp & ~dscp_mask : dscp;
 }
 
+// tunnels says whether INT is in tunnels.
+static __always_inline bool tunnels(void) { return carrier >= IN_GPE; }
+
 // fresh says whether INT in a packet has a UDP header of its own.
 static __always_inline bool fresh(const struct packet *p)
 {
-	if (carrier == BY_DSCP)
+	if (carrier >= BY_DSCP)
 		return false;
 	return p->present ? p->npt == NPT_PROTOCOL : carrier == BY_NEW_UDP || p->protocol != PROTO_UDP;
 }

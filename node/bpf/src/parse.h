@@ -39,7 +39,7 @@ static __always_inline int parse4(struct scratch *s, struct packet *p)
 	return n >= IPV4 && p->total >= n && p->end <= p->len ? PARSED : BROKEN;
 }
 
-static __always_inline int parse6(struct scratch *s, struct packet *p)
+static __always_inline int parse6(struct scratch *s, struct packet *p, u32 last)
 {
 	if (p->len < p->l3 + IPV6 || get8(s, p->l3) >> 4 != 6)
 		return BROKEN;
@@ -68,34 +68,34 @@ static __always_inline int parse6(struct scratch *s, struct packet *p)
 		p->l4 = p->payload = p->l4 + n;
 		if (p->later)
 			return PARSED; // what follows is not a header
-		if (p->l4 > LAST_L4)
+		if (p->l4 > last)
 			return NOT_READ;
 	}
 	return is_extension(p->protocol) ? NOT_READ : PARSED;
 }
 
-// parse reads the front of a frame. inside: INT is looked for.
-GLOBAL int parse(struct packet *p, bool inside)
+// parse_link reads the headers in front of IP, and returns the EtherType.
+static __always_inline u16 parse_link(struct scratch *s, struct packet *p, u32 at)
 {
-	struct scratch *s = scratch();
-	if (!s || !p)
-		return BROKEN;
-	u32 at = ETHERNET;
+	at += ETHERNET;
 	if (p->len < at)
-		return BROKEN;
+		return 0;
 	u16 ether_type = get16(s, at - 2);
 	for (int i = 0; i < TAGS && is_vlan(ether_type); i++) {
 		if (p->len < at + TAG)
-			return BROKEN;
+			return 0;
 		p->vlans[i] = get16(s, at) & 0x0FFF;
 		at += TAG;
 		ether_type = get16(s, at - 2);
 	}
 	p->l3 = at;
-	p->v6 = ether_type == ETHERTYPE_IPV6;
-	if (!p->v6 && ether_type != ETHERTYPE_IPV4)
-		return NOT_READ;
-	int parsed = p->v6 ? parse6(s, p) : parse4(s, p);
+	return ether_type;
+}
+
+// parse_ip reads an IP packet whose L4 header begins at last at most.
+static __always_inline int parse_ip(struct scratch *s, struct packet *p, u32 last, bool inside)
+{
+	int parsed = p->v6 ? parse6(s, p, last) : parse4(s, p);
 	if (parsed != PARSED || p->later)
 		return parsed;
 	u32 end = p->end, space = end - p->l4;
@@ -117,7 +117,7 @@ GLOBAL int parse(struct packet *p, bool inside)
 		u8 first = p->payload < end ? get8(s, p->payload) : 0xFF;
 		p->tunnel = is_tunnel(p->dst_port);
 		// A tunnel may have copied its DSCP from the packet in it: there the shim must look like one.
-		bool marked = carrier != BY_DSCP ? p->dst_port == int_port : marks(p->dscp) &&
+		bool marked = carrier < BY_DSCP ? p->dst_port == int_port : marks(p->dscp) &&
 			(!p->tunnel || (first >> 4 >= 1 && first >> 4 <= 3) || (first >> 4 == 0 && first >= 1 && first <= 2));
 		if (inside && marked)
 			read_int(s, p, end);
@@ -134,4 +134,19 @@ GLOBAL int parse(struct packet *p, bool inside)
 			read_int(s, p, end);
 	}
 	return PARSED;
+}
+
+// parse reads the front of a frame. inside: INT is looked for.
+GLOBAL int parse(struct packet *p, bool inside)
+{
+	struct scratch *s = scratch();
+	if (!s || !p)
+		return BROKEN;
+	u16 ether_type = parse_link(s, p, 0);
+	if (!p->l3)
+		return BROKEN;
+	p->v6 = ether_type == ETHERTYPE_IPV6;
+	if (!p->v6 && ether_type != ETHERTYPE_IPV4)
+		return NOT_READ;
+	return parse_ip(s, p, LAST_L4, inside);
 }

@@ -2,15 +2,16 @@
 // Records, and what changes in a packet around them: lengths and checksums (RFC 1624), as package embed keeps them.
 #pragma once
 
-#include "parse.h"
+#include "tunnel.h"
 
 #define NODE_ID 0x8000
 #define L1_INTERFACES 0x4000
+#define INGRESS_PORT_2016 L1_INTERFACES
 #define HOP_LATENCY 0x2000
 #define QUEUE 0x1000
 #define INGRESS_TS 0x0800
 #define EGRESS_TS 0x0400
-#define COMPLEMENT 0x0001
+#define EGRESS_PORT_2016 EGRESS_TS
 
 #define RECORD 19 // words of one, at most
 
@@ -19,6 +20,7 @@ struct hop {
 	u32 in_port, out_port;
 	u64 arrived, departed;
 	u64 queue_bytes;
+	bool bottom; // 2016: the record is that of the first node
 };
 
 static __always_inline void add(struct scratch *s, u32 *word, u32 v)
@@ -37,6 +39,43 @@ static __always_inline void add_time(struct scratch *s, u32 *word, bool has, u64
 	add(s, word, has ? at : ~0);
 }
 
+// add_2016 writes one in the format of June 2016: 31 bits for each, all ones where it is not known.
+static __always_inline void add_2016(struct scratch *s, u32 word, u32 end, u16 bitmap, u16 has, const struct hop *h)
+{
+	const u32 ones = 0x7FFFFFFF, most = ones - 1;
+	u64 latency = h->departed - h->arrived;
+	for (int i = 0; i < 16 && word < end; i++) {
+		u16 bit = 0x8000 >> i;
+		u32 v = ones;
+		if (!(bitmap & bit))
+			continue;
+		switch (has & bit) {
+		case NODE_ID:
+			v = node_id;
+			break;
+		case INGRESS_PORT_2016:
+			v = h->in_port;
+			break;
+		case HOP_LATENCY:
+			v = latency > most ? most : latency;
+			break;
+		case QUEUE:
+			v = h->queue_bytes > most ? most : h->queue_bytes;
+			break;
+		case INGRESS_TS:
+			v = h->arrived;
+			break;
+		case EGRESS_PORT_2016:
+			v = h->out_port;
+			break;
+		}
+		v &= ones;
+		if (word + 1 == end && h->bottom)
+			v |= 1 << 31;
+		add(s, &word, v);
+	}
+}
+
 // add_record writes a record of so many words to scratch.insert; what is not known is all ones (INT 2.1 5.8). Metadata
 // that a bitmap asks for and that are not named here are never known.
 GLOBAL int add_record(u32 word, u32 words, u16 bitmap, const struct hop *h)
@@ -51,9 +90,13 @@ GLOBAL int add_record(u32 word, u32 words, u16 bitmap, const struct hop *h)
 	if (!arrived)
 		has &= ~(HOP_LATENCY | INGRESS_TS);
 	if (!departed)
-		has &= ~(HOP_LATENCY | QUEUE | EGRESS_TS);
+		has &= ~(HOP_LATENCY | QUEUE | EGRESS_TS); // in 2016 the last one is the egress port
 	else if (departed < arrived)
 		has &= ~HOP_LATENCY;
+	if (version == INT_2016) {
+		add_2016(s, word, end, bitmap, has, h);
+		return 0;
+	}
 	if (bitmap & NODE_ID)
 		add(s, &word, has & NODE_ID ? node_id : ones);
 	if (bitmap & L1_INTERFACES)

@@ -99,6 +99,17 @@ enum carrier {
 	BY_PORT = 1,
 	BY_NEW_UDP,
 	BY_DSCP,
+	BY_MARKER,
+	IN_GPE,
+	IN_GENEVE,
+};
+
+// Tunnels, as telemetry.Tunnel numbers them.
+enum tunnel {
+	NO_TUNNEL,
+	VXLAN,
+	VXLAN_GPE,
+	GENEVE,
 };
 
 // What is counted. The names are those of node.Outcome and, behind WHY, of embed.Why; behind KERNEL they are of the
@@ -133,7 +144,7 @@ enum counter {
 	WHY_DESTINATION_ONLY,
 	KERNEL_NOT_READ,      // not IP, more than two VLAN tags, or too many IPv6 extension headers: passed as it was
 	KERNEL_NOT_FORWARDED, // no route, or for this machine, or the last hop of its TTL: passed as it was
-	KERNEL_TUNNEL,        // from an edge in a tunnel, which watchlists here do not look into: not watched
+	KERNEL_TUNNEL,        // in a tunnel that is not looked into: not watched
 	KERNEL_NOT_EDITED,    // the driver had no room, or refused: passed as it was
 	KERNEL_MOVED,         // the record is not where it was inserted: it stays without what is known at egress
 	KERNEL_NO_METADATA,   // the driver keeps no metadata of packets: no time, no report
@@ -204,10 +215,13 @@ struct state {
 	u16 record;      // offset of the record of this node from the IP header, 0: there is none
 	u16 bitmap;      // of the record
 	u16 sum;         // offset of the checksum that covers it, 0: there is none
-	u8 udp;          // that checksum is of UDP
+	u8 how;          // see below
 	u8 clone;        // nodes that may add a record to a clone of the packet, 0: there shall be none
 	u16 spoilt;      // the kernel copies Ethernet headers as 16 bytes, and so writes the two in front of them
 };
+
+#define SUM_OF_UDP 1 // the checksum is of UDP
+#define BOTTOM 2     // the record is the first one
 
 // A probe is what the clone of a packet shall tell, while it is made.
 struct probe {

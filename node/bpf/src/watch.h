@@ -2,7 +2,7 @@
 // Watchlists, as node/watch compiles them, and sampling, as watch.Sampler and node do it.
 #pragma once
 
-#include "packet.h"
+#include "parse.h"
 
 // Capacities of a half of the maps of watchlists. The loader sets them.
 const volatile u32 max_tables = 1, max_actions = 1;
@@ -88,7 +88,9 @@ static __always_inline void pack(struct scratch *s, const struct packet *p, u32 
 {
 	key[0] = (u64)p->src_port << 48 | (u64)p->dst_port << 32 | (u64)p->protocol << 24 | (u64)dscp_class(p) << 12 |
 		 p->vlans[0];
-	key[1] = in_port;
+	key[1] = (u64)p->tunnel_id << 32 | in_port;
+	if (p->tunnel_kind)
+		key[0] |= 1 << 18;
 	key[2] = src_low(s, p);
 	key[3] = dst_low(s, p);
 	key[4] = src_high(s, p);
@@ -165,7 +167,8 @@ static __always_inline u64 flow_hash(struct scratch *s, const struct packet *p)
 {
 	u64 h = mix(src_high(s, p) ^ 0xa0761d6478bd642f, src_low(s, p) ^ 0xe7037ed1a0b428db);
 	h ^= mix(dst_high(s, p) ^ 0x8ebc6af09c88c6e3, dst_low(s, p) ^ h);
-	return mix(((u64)p->src_port << 48 | (u64)p->dst_port << 32) ^ h, (u64)p->protocol << 8 ^ 0x589965cc75374cc3);
+	return mix(((u64)p->src_port << 48 | (u64)p->dst_port << 32 | p->tunnel_id) ^ h,
+		   ((u64)p->protocol << 8 | p->tunnel_kind) ^ 0x589965cc75374cc3);
 }
 
 static __always_inline u64 mix_in(u64 h, u64 x)
@@ -173,10 +176,11 @@ static __always_inline u64 mix_in(u64 h, u64 x)
 	return mix(h ^ 0xa0761d6478bd642f, x ^ 0xe7037ed1a0b428db);
 }
 
-// packet_hash is of what does not change on the way and differs between packets of a flow, see node.
-static __always_inline u64 packet_hash(struct scratch *s, const struct packet *p)
+// packet_hash is of what does not change on the way of a packet with flow q, and differs between packets of a flow, see
+// node.
+static __always_inline u64 packet_hash(struct scratch *s, const struct packet *p, const struct packet *q)
 {
-	u64 h = flow_hash(s, p);
+	u64 h = flow_hash(s, q);
 	if (!p->v6)
 		h = mix_in(h, get16(s, p->l3 + 4)); // Identification
 	for (u32 i = 0; i < 4 && p->l4 + 8 * i + 8 <= p->end; i++) {
@@ -186,13 +190,13 @@ static __always_inline u64 packet_hash(struct scratch *s, const struct packet *p
 	return h;
 }
 
-// take says whether a packet is one of the 1 in so many that an action is for.
-GLOBAL int take(const struct packet *p, const struct action *a)
+// take says whether a packet with flow q is one of the 1 in so many that an action is for.
+GLOBAL int take(const struct packet *p, const struct packet *q, const struct action *a)
 {
 	struct scratch *s = scratch();
-	if (!s || !p || !a)
+	if (!s || !p || !q || !a)
 		return false;
-	u64 x = a->random ? (u64)bpf_get_prandom_u32() << 32 | bpf_get_prandom_u32() : packet_hash(s, p);
+	u64 x = a->random ? (u64)bpf_get_prandom_u32() << 32 | bpf_get_prandom_u32() : packet_hash(s, p, q);
 	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
 	x = (x ^ x >> 27) * 0x94d049bb133111eb;
 	return !high64(x ^ x >> 31, a->sample);
