@@ -496,7 +496,8 @@ func inTunnel(d *embed.Domain, frame []byte) bool {
 	return xd.Parse(frame, &p) == nil && !p.LaterFragment && (p.HasOuter || isTunnelPort(&p))
 }
 
-// looksInto reports whether the programs know the flow of the packet in a tunnel: an IP packet that is no tunnel itself.
+// looksInto reports whether the programs know the flow of the packet in a tunnel: an IP packet that is no tunnel
+// itself.
 func looksInto(d *embed.Domain, frame []byte) bool {
 	if !isTunnelCarrier(d.Carrier) {
 		return false
@@ -576,8 +577,11 @@ func (c *sameCase) frame(d *embed.Domain) []byte {
 	if r.IntN(4) > 0 {
 		s.Kind = []packets.Kind{packets.UDP, packets.TCP, packets.UDPNoChecksum}[r.IntN(3)]
 	}
-	if isTunnelCarrier(d.Carrier) && r.IntN(4) > 0 {
-		s.Kind = []packets.Kind{packets.GPE, packets.GPE, packets.Geneve, packets.Geneve, packets.VXLAN}[r.IntN(5)]
+	if isTunnelCarrier(d.Carrier) && r.IntN(10) > 0 {
+		s.Kind = map[embed.Carrier]packets.Kind{embed.VXLANGPE: packets.GPE, embed.Geneve: packets.Geneve}[d.Carrier]
+		if r.IntN(4) == 0 {
+			s.Kind = []packets.Kind{packets.GPE, packets.Geneve, packets.VXLAN}[r.IntN(3)]
+		}
 	}
 	if r.IntN(4) == 0 {
 		s.DSCP = d.Points.INTDSCP

@@ -181,14 +181,15 @@ func (c *Config) refuse(file *conf.Document) {
 		file.Say("local", "got true in mode %s; packets of this machine get clones, which are of mode md", n.Mode)
 	}
 	if c.Local && !c.byDSCP() {
-		file.Say("local", "got true with carrier %s; packets of this machine get clones, which are of dscp", c.carrier())
+		file.Say("local", "got true with carrier %s; packets of this machine get clones, which are of dscp",
+			c.carrier())
 	}
 	if c.Local && n.Version == "1.0" {
 		file.Say("local", "got true in version 1.0; packets of this machine get clones, which are of 2.x")
 	}
 	if _, named := n.Points["geneve_int_class"]; named {
 		if d, err := c.newNode(); err == nil && len(d.Domain().OwnGeneveClasses()) > 1 {
-			file.Say("int.points.geneve_int_class", "the node in the kernel knows one class; from 2.0 on that is 0x0103")
+			file.Say("int.points.geneve_int_class", "the node in the kernel knows one class, from 2.0 on 0x0103")
 		}
 	}
 	for key := range n.Points {

@@ -48,7 +48,7 @@ func TestRefused(t *testing.T) {
 		{"local: true\nint:", "int:\n  carrier: geneve\n  edge_int: accept", "int.edge_int:"},
 		{"local: true\nint:", "int:\n  carrier: geneve\n  destination: [ttl]", "int.destination:"},
 		{"local: true\nint:", "int:\n  carrier: geneve\n  least_hops: 2", "int.least_hops:"},
-		{"local: true\nint:", "int:\n  carrier: geneve\n  points: {geneve_int_class: 7}", "int.points.geneve_int_class:"},
+		{"local: true\nint:", "int:\n  carrier: geneve\n  points: {geneve_int_class: 7}", "points.geneve_int_class:"},
 		{"local: true\nint:", "int:\n  version: 2016\n  points: {geneve_int_class: 7}", ""},
 		{"mode: md", "version: 2016", "7: local: got true with carrier geneve"},
 		{"mode: md", "version: 1.0", "7: local: got true in version 1.0"},

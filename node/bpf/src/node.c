@@ -693,7 +693,8 @@ static __always_inline u32 ip_at(struct __sk_buff *skb)
 }
 
 // fill completes the record of this node by what is known now.
-static __always_inline void fill(struct __sk_buff *skb, struct scratch *s, const struct state *st, const struct hop *own)
+static __always_inline void fill(struct __sk_buff *skb, struct scratch *s, const struct state *st,
+				 const struct hop *own)
 {
 	u32 n = width(plain(st->bitmap)), l3 = ip_at(skb), at = l3 + st->record;
 	u16 before;
@@ -715,7 +716,8 @@ static __always_inline void fill(struct __sk_buff *skb, struct scratch *s, const
 		goto moved;
 	u32 diff = replaced(before, sum_words(s->insert, n));
 	if (st->sum)
-		bpf_l4_csum_replace(skb, l3 + st->sum, 0, bpf_htons(fold(diff)), st->how & SUM_OF_UDP ? BPF_F_MARK_MANGLED_0 : 0);
+		bpf_l4_csum_replace(skb, l3 + st->sum, 0, bpf_htons(fold(diff)),
+				    st->how & SUM_OF_UDP ? BPF_F_MARK_MANGLED_0 : 0);
 	return;
 moved:
 	count(KERNEL_MOVED);

@@ -172,7 +172,8 @@ GLOBAL int look_into(const struct packet *p, struct packet *q)
 	*q = (struct packet){.len = p->end, .tunnel_kind = p->tunnel_kind, .tunnel_id = p->tunnel_id};
 	if (p->tunnel_kind == VXLAN_GPE) {
 		u8 next = gpe_next_of(s, p);
-		ether_type = next == NEXT_ETHERNET ? ETHERTYPE_TEB : next == NEXT_IPV4 || next == NEXT_IPV6 ? ETHERTYPE_IPV4 : 0;
+		if (next != NEXT_ETHERNET)
+			ether_type = next == NEXT_IPV4 || next == NEXT_IPV6 ? ETHERTYPE_IPV4 : 0;
 	} else if (p->tunnel_kind == GENEVE) {
 		ether_type = get16(s, p->tunnel_at + 2);
 		at += 4 * (get8(s, p->tunnel_at) & 0x3F);
