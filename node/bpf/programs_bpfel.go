@@ -73,7 +73,10 @@ const (
 	programsCounterKERNEL_DROPS_UNTOLD  programsCounter = 38
 	programsCounterKERNEL_FILTERED      programsCounter = 39
 	programsCounterKERNEL_EVENTS        programsCounter = 40
-	programsCounterCOUNTERS             programsCounter = 41
+	programsCounterKERNEL_NOTED         programsCounter = 41
+	programsCounterKERNEL_NOTED_LEFT    programsCounter = 42
+	programsCounterKERNEL_NOTED_DROPPED programsCounter = 43
+	programsCounterCOUNTERS             programsCounter = 44
 )
 
 type programsEvent struct {

@@ -135,14 +135,14 @@ static __always_inline void tell_now(struct event *e, const struct way *w)
 }
 
 // remember stores what the egress has to know of a packet.
-static __always_inline void remember(struct xdp_md *ctx, struct state *st)
+static __always_inline bool remember(struct xdp_md *ctx, struct state *st)
 {
 	st->magic = STATE_MAGIC;
 	if (testing) {
 		struct test *t = test();
 		if (t)
 			t->state = *st;
-		return;
+		return t;
 	}
 	if (bpf_xdp_adjust_meta(ctx, -(int)sizeof(*st)))
 		goto without;
@@ -150,9 +150,10 @@ static __always_inline void remember(struct xdp_md *ctx, struct state *st)
 	if (meta + sizeof(*st) > data)
 		goto without;
 	__builtin_memcpy(meta, st, sizeof(*st));
-	return;
+	return true;
 without:
 	count(KERNEL_NO_METADATA);
+	return false;
 }
 
 // put_front writes the first n bytes of the packet back.
@@ -642,8 +643,8 @@ int arrive(struct xdp_md *ctx)
 	} else {
 		transit(ctx, &p, &w, &st);
 	}
-	if (st.record || st.event || st.clone)
-		remember(ctx, &st);
+	if ((st.record || st.event || st.clone) && remember(ctx, &st))
+		count(KERNEL_NOTED);
 	return XDP_PASS;
 }
 
@@ -923,6 +924,7 @@ int depart(struct __sk_buff *skb)
 			originate(skb, s, out->id);
 		return TCX_NEXT;
 	}
+	count(KERNEL_NOTED_LEFT);
 	u32 spent = STATE_SPENT;
 	if (!testing)
 		bpf_dynptr_write(&meta, 0, &spent, sizeof(spent), 0);
@@ -980,10 +982,6 @@ int dropped(u64 *ctx)
 	struct event *e = bpf_map_lookup_elem(&drops, &zero);
 	if (!e || tail < network || network == 0xFFFF)
 		return 0;
-	if (bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > (1 << 21)) { // events come first
-		count(KERNEL_DROPS_UNTOLD);
-		return 0;
-	}
 	struct state st = {};
 	if (mac != 0xFFFF && mac >= sizeof(st))
 		bpf_probe_read_kernel(&st, sizeof(st), head + mac - sizeof(st));
@@ -991,6 +989,12 @@ int dropped(u64 *ctx)
 		return 0;
 	if ((st.magic != STATE_MAGIC && st.magic != STATE_SPENT) || st.in_port != in_id)
 		st = (struct state){};
+	if (st.magic == STATE_MAGIC)
+		count(KERNEL_NOTED_DROPPED);
+	if (bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > (1 << 21)) { // events come first
+		count(KERNEL_DROPS_UNTOLD);
+		return 0;
+	}
 	e->id = 0;
 	e->departed = e->enqueued = now(1);
 	e->arrived = st.arrived ? st.arrived : e->departed;

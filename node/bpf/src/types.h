@@ -156,6 +156,9 @@ enum counter {
 	KERNEL_DROPS_UNTOLD,  // dropped, but that program has too much to do: not reported
 	KERNEL_FILTERED,      // dropped by a filter of this node
 	KERNEL_EVENTS,        // handed to the program that reports
+	KERNEL_NOTED,         // forwarded, with what the egress has to know
+	KERNEL_NOTED_LEFT,    // of these, came to the egress
+	KERNEL_NOTED_DROPPED, // of these, did not: the kernel told of their drop
 	COUNTERS,
 };
 
