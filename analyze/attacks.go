@@ -84,7 +84,7 @@ func (s *Shard) attackSource(w *attack.Watch, f *flow, nowNs int64) {
 			}
 		}
 	}
-	w.Count(p)
+	w.Count(&f.ends, p)
 }
 
 // attackSummary counts what a rule of Transparent Security dropped. Reports of gaps in flows are none of a filter.

@@ -3,7 +3,9 @@ package attack
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"net/netip"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -87,7 +89,7 @@ func (n *network) flood(device uint64, dst string, packets int, filtered bool) f
 				w = n.counts.Passed(&ends, &k, UDP, 500, 1)
 			}
 			if w != nil {
-				w.Count(&Packet{
+				w.Count(&ends, &Packet{
 					Class: UDP, Bytes: 500, Weight: 1, Filtered: filtered, Device: device, HasDevice: true, Src: k.Src,
 					Port: 53, FlowNs: first, NowNs: n.nowNs,
 				})
@@ -224,7 +226,7 @@ func TestAttackAmongTransfers(t *testing.T) {
 				for range 50 {
 					w := n.counts.Passed(&ends[c], &k, TCP, 1500, 1)
 					if w != nil {
-						w.Count(&Packet{Class: TCP, Bytes: 1500, Src: k.Src, FlowNs: n.nowNs, NowNs: n.nowNs})
+						w.Count(&ends[c], &Packet{Class: TCP, Bytes: 1500, Src: k.Src, FlowNs: n.nowNs, NowNs: n.nowNs})
 					}
 					n.counts.Passed(&back[c], &r, TCP, 60, 1)
 				}
@@ -302,7 +304,7 @@ func TestBounds(t *testing.T) {
 		k.Src.Lo = 0xffff_0000_0000 | i*2654435761&0xffffffff
 		var ends Ends
 		if w := n.counts.Passed(&ends, &k, UDP, 100, 1); w != nil {
-			w.Count(&Packet{
+			w.Count(&ends, &Packet{
 				Class: UDP, Bytes: 100, Weight: 1, Device: i << 16, HasDevice: true, Src: k.Src, Port: 53,
 				FlowNs: n.nowNs, NowNs: n.nowNs,
 			})
@@ -398,7 +400,7 @@ func BenchmarkCount(b *testing.B) {
 					w = counts.Passed(&s.ends, &s.key, class, 500, 1)
 				}
 				if w != nil {
-					w.Count(&s.Packet)
+					w.Count(&s.ends, &s.Packet)
 				}
 			}
 		})
@@ -419,13 +421,48 @@ func TestPortOfMost(t *testing.T) {
 			if i%100 < c.others {
 				port = uint16(1000 + i)
 			}
-			w.Count(&Packet{Class: UDP, Bytes: 100, Port: port, NowNs: 1})
+			w.Count(&Ends{}, &Packet{Class: UDP, Bytes: 100, Port: port, NowNs: 1})
 		}
 		s := NewSearch(DefaultConfig())
 		got := s.sources(&state{watch: &watching{shards: []*Watch{w}}}, []Shard{lone{}}, udp)
 		if got.HasPort != c.want || c.want && got.Port != 53 {
 			t.Errorf("%d of 100 to other ports: got port %d (%v), want %v", c.others, got.Port, got.HasPort, c.want)
 		}
+	}
+}
+
+// Where a flow remembers its sources to be changes nothing of what is counted, also where they gave way to others and
+// where it was in another watch.
+func TestPlacesOfSources(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	var udp [numClasses]bool
+	udp[UDP] = true
+	search := NewSearch(DefaultConfig())
+	got, want := newWatch(Target{}, 128, udp, 0), newWatch(Target{}, 128, udp, 0)
+	ends := make([]Ends, 4*maxAddresses)
+	told := func(w *Watch) Sources {
+		return search.sources(&state{watch: &watching{shards: []*Watch{w}}}, []Shard{lone{}}, udp)
+	}
+	for i := range 50_000 {
+		flow := random.IntN(len(ends))
+		p := Packet{
+			Class: UDP, Bytes: 100, Weight: uint32(random.IntN(3)), Filtered: random.IntN(3) == 0,
+			Filter: uint32(random.IntN(100)), Device: uint64(flow/2 + random.IntN(2)), HasDevice: flow%4 > 0,
+			Src: telemetry.Addr{Lo: uint64(flow)}, Exporter: uint32(flow % 3), NowNs: int64(i + 1),
+			Gateway: uint32(random.IntN(2 * maxGateways)), HasNode: random.IntN(4) > 0,
+			Path: uint64(random.IntN(2 * maxPaths)), HasPath: random.IntN(4) > 0,
+		}
+		q := p
+		got.Count(&ends[flow], &p)
+		want.Count(&Ends{}, &q)
+		if i == 25_000 {
+			got, want = newWatch(Target{}, 128, udp, 0), newWatch(Target{}, 128, udp, 0)
+		}
+	}
+	a, b := told(got), told(want)
+	if !reflect.DeepEqual(a, b) || b.TooMany == 0 || len(b.Filters) != 100 {
+		t.Errorf("got %d devices, %d addresses, %d gateways, %d paths, %d filters; they differ from those of new flows",
+			len(a.Devices), len(a.Addresses), len(a.Gateways), len(a.Paths), len(a.Filters))
 	}
 }
 

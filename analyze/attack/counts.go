@@ -143,6 +143,7 @@ type group struct {
 type Ends struct {
 	dst, src uint32
 	misses   uint8 // packets until the row of the source is looked for again
+	from     place // of the device, or the address if it tells none, in the watch of the destination
 }
 
 // missed is for how many packets of a flow the row of its source is not looked for when there was none.

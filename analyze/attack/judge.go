@@ -543,9 +543,8 @@ func (s *Search) sources(st *state, shards []Shard, classes [numClasses]bool) (a
 	if st.watch == nil {
 		return all
 	}
-	type tables struct{ devices, addresses, gateways, paths map[[2]uint64]*source }
-	t := tables{map[[2]uint64]*source{}, map[[2]uint64]*source{}, map[[2]uint64]*source{}, map[[2]uint64]*source{}}
-	filters := map[uint32]uint64{}
+	type table = map[[2]uint64]*source
+	t := struct{ devices, addresses, gateways, paths, filters table }{table{}, table{}, table{}, table{}, table{}}
 	ports := map[uint16]uint64{}
 	var bytes, packets uint64
 	for i, shard := range shards {
@@ -554,11 +553,17 @@ func (s *Search) sources(st *state, shards []Shard, classes [numClasses]bool) (a
 			w.classes = classes
 			for _, part := range []struct {
 				of *sources
-				to map[[2]uint64]*source
-			}{{&w.devices, t.devices}, {&w.addresses, t.addresses}, {&w.gateways, t.gateways}, {&w.paths, t.paths}} {
+				to table
+			}{
+				{&w.devices, t.devices},
+				{&w.addresses, t.addresses},
+				{&w.gateways, t.gateways},
+				{&w.paths, t.paths},
+				{&w.filters, t.filters},
+			} {
 				for j := range part.of.list {
 					one := &part.of.list[j]
-					if !one.used {
+					if one.packets == 0 {
 						continue
 					}
 					key := [2]uint64{one.key, one.key2}
@@ -569,9 +574,6 @@ func (s *Search) sources(st *state, shards []Shard, classes [numClasses]bool) (a
 						part.to[key] = &copied
 					}
 				}
-			}
-			for node, n := range w.filters {
-				filters[node] += n
 			}
 			ports[w.port] += w.portVotes
 			bytes += w.bytes
@@ -602,8 +604,8 @@ func (s *Search) sources(st *state, shards []Shard, classes [numClasses]bool) (a
 			all.TooMany = max(all.TooMany, of[i].TooMany)
 		}
 	}
-	for node, n := range filters {
-		all.Filters = append(all.Filters, Filter{Node: node, Packets: n})
+	for key, f := range t.filters {
+		all.Filters = append(all.Filters, Filter{Node: uint32(key[0]), Packets: f.packets})
 	}
 	slices.SortFunc(all.Filters, func(a, b Filter) int {
 		return cmp.Or(cmp.Compare(b.Packets, a.Packets), cmp.Compare(a.Node, b.Node))
