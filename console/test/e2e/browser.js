@@ -16,6 +16,8 @@ const servers = JSON.parse(process.env.CONSOLE_SERVERS ?? '{}');
 export let base;
 export let token;
 export let span;
+/** truth is what the network knows, if it says it (docs/reference/truth.md): the lines of each type. */
+export let truth;
 
 let browser;
 let shared; // a context that tests use one after the other: the browser keeps the code of pages, and needs no further process
@@ -61,9 +63,17 @@ export async function connect({}, { file }) {
   const fed = await fetch(`${server.origin}/fed`);
   const said = await fed.text();
   assert.equal(fed.status, 200, said);
-  const { token: given, at } = JSON.parse(said);
+  const { token: given, truth: path, at } = JSON.parse(said);
   const [since, until] = [at - 600_000, at].map((ms) => new Date(ms).toISOString());
   [base, token, span] = [server.base, given, `since=${since}&until=${until}`];
+  if (path) truth = byType(readFileSync(path, 'utf8').trim().split('\n'));
+}
+
+/** byType puts the lines of a file of the truth into lists by their type. */
+function byType(lines) {
+  const types = {};
+  for (const line of lines.map((text) => JSON.parse(text))) (types[line.type] ??= []).push(line);
+  return types;
 }
 
 /** finish is what a file does after its tests: its server ends, once all files are done that look at it, and costs nothing any more. */

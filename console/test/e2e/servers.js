@@ -45,10 +45,24 @@ mitigation: {webhook: {url: 'http://127.0.0.1:9/', secret_file: '${resolve('pack
   raw: true,
 };
 
+/** calm is how long nothing breaks before what breaks in all.yaml does: s. */
+export const calm = 20;
+/** All packets are reported, so that what the pages say can be compared with what the network knows. */
+const known = {
+  scenario: readFileSync(all.scenario, 'utf8')
+    .replace('duration: 10s', `duration: ${calm + 10}s`)
+    .replaceAll(/at: (\d)s/g, (_, s) => `at: ${Number(s) + calm}s`)
+    .replace('int: {', 'int: {watch: [{report_all: true}], '),
+  data: true,
+  raw: true,
+  truth: true,
+};
+
 /**
  * The servers, and the files that look at each, in the order of Playwright. What a server is: scenario is what it hears, renamed other names
  * of its nodes, data whether it keeps records, raw whether it keeps datagrams, junk datagrams that are no reports, alerts whether it has
- * rules, login whether one has to log in, config what else is configured. Files share a server that they do not change.
+ * rules, login whether one has to log in, config what else is configured, truth whether the network says what it knows. Files share a server
+ * that they do not change.
  */
 const servers = [
   { files: ['empty'], of: {} },
@@ -62,6 +76,7 @@ const servers = [
   { files: ['keys', 'lists'], of: everything },
   { files: ['pages'], of: { ...records, raw: true, renamed: { spine2: markup } } },
   { files: ['details', 'incidents', 'recover', 'reports', 'robust', 'samples', 'sizes'], of: everything },
+  { files: ['tasks', 'truth'], of: known },
   { files: ['wide'], of: { ...records, raw: true, renamed: { leaf1: longName } } },
 ];
 
@@ -93,7 +108,7 @@ function leafSpine(leaves, spines) {
 const ask = async (url, path) => (await fetch(`${url}/api/v1/${path}`)).json();
 
 /** start starts a server and returns its process, its address, and a promise that it has heard all that it shall. */
-async function start(dir, { scenario, renamed = {}, data, raw, alerts, junk = [], login, config = '' }) {
+async function start(dir, { scenario, renamed = {}, data, raw, alerts, junk = [], login, config = '', truth = false }) {
   const args = ['serve', '--listen', 'udp://127.0.0.1:0', '--http', '127.0.0.1:0'];
   const file = (name, text) => {
     writeFileSync(join(dir, name), text, { mode: 0o600 });
@@ -127,15 +142,17 @@ async function start(dir, { scenario, renamed = {}, data, raw, alerts, junk = []
     server.on('error', failed);
     server.on('exit', () => failed(new Error(`waybill serve ended:\n${said.join('\n')}`)));
   });
-  return { server, url, token, fed: feed(url, scenario, junk, data).then(() => Date.now()) };
+  const known = truth && join(dir, 'truth.ndjson');
+  return { server, url, token, truth: known, fed: feed(url, scenario, junk, data, known).then(() => Date.now()) };
 }
 
-/** feed has a server hear a scenario and datagrams that are no reports. */
-async function feed(url, scenario, junk, data) {
+/** feed has a server hear a scenario and datagrams that are no reports. What the network knows goes to the file truth. */
+async function feed(url, scenario, junk, data, truth) {
   if (!scenario) return;
   const to = (await ask(url, 'listeners')).listeners[0].address;
   const [, host, port] = /^(?:udp:\/\/)?(.*):(\d+)$/.exec(to);
-  await run(waybill, ['fabric', scenario, '--quiet', '--reports', `${host}:${port}`]);
+  const args = truth ? ['--truth', truth] : [];
+  await run(waybill, ['fabric', scenario, '--quiet', '--reports', `${host}:${port}`, ...args]);
   const socket = createSocket('udp4');
   for (const datagram of junk) await new Promise((done) => socket.send(datagram, Number(port), host, done));
   socket.close();
@@ -169,7 +186,7 @@ async function front(begin, files, end) {
         const begun = await begin();
         const at = await begun.fed;
         url = begun.url;
-        res.end(JSON.stringify({ token: begun.token, at }));
+        res.end(JSON.stringify({ token: begun.token, truth: begun.truth, at }));
       } catch (error) {
         res.writeHead(500).end(String(error));
       }

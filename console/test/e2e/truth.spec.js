@@ -1,0 +1,166 @@
+// What the pages show, read from them as it stands there, is what the network knows.
+import assert from 'node:assert/strict';
+import { connect, eventually, finish, open, span, test, truth } from './browser.js';
+import { calm } from './servers.js';
+import { dropsOf, fillers, flowOf, nameOf, si, titleOf, wall, worst } from './network.js';
+
+test.beforeAll(connect);
+test.afterAll(finish);
+
+const tidy = (text) => text.replaceAll(/\s+/g, ' ').trim();
+const part = (page, title) => page.locator('section', { has: page.getByRole('heading', { name: title, exact: true }) });
+/** cells are the texts of a table of a part, by rows. */
+const cells = async (within) =>
+  (
+    await within
+      .locator('tbody tr:not(.rest)')
+      .evaluateAll((rows) => rows.map((row) => [...row.cells].map((cell) => cell.innerText)))
+  ).map((row) => row.map(tidy));
+/** facts are the figures of a page by what stands above them. */
+const facts = async (page) =>
+  Object.fromEntries(
+    await page
+      .locator('.facts > div')
+      .evaluateAll((all) =>
+        all.map((fact) => [
+          fact.querySelector('dt').innerText,
+          fact.querySelector('time')?.dateTime ?? fact.querySelector('dd').innerText.replaceAll(/\s+/g, ' ').trim(),
+        ]),
+      ),
+  );
+const count = (text) => Number(text.replaceAll(',', ''));
+const sum = (values) => Object.values(values).reduce((a, b) => a + b, 0);
+const seconds = (ns) => si(ns / 1e9, 's').replace(/^0\.(\d+) s$/, (_, digits) => `${Number(digits.padEnd(3, '0'))} ms`);
+
+test('overview', async () => {
+  const page = await open(`#/overview?${span}`);
+  const figure = (title) => page.locator('.figures > *', { has: page.getByRole('heading', { name: title }) });
+  const said = async (title) => tidy(await figure(title).innerText());
+  const reports = truth.report.length.toLocaleString('en');
+  await eventually(async () => {
+    assert.ok((await said('Drops')).includes(`${si(sum(dropsOf(() => 'all')), '', '')} packets`));
+    assert.ok((await said('Completeness')).includes(`100 % 0 of ${reports} datagrams lost`));
+    assert.ok((await said('Reports')).includes(`${si(truth.report.length, '', '')} `));
+  });
+  const broke = truth.fault.filter(({ phase }) => phase === 'start');
+  assert.match(await said('Incidents'), new RegExp(`^Incidents ${broke.length} `));
+  const queue = worst();
+  assert.deepEqual((await cells(part(page, 'Longest queues')))[0].toSpliced(1, 1), [
+    `${nameOf(queue.node)} out ${queue.port}`,
+    si(queue.peak, 'B'),
+  ]);
+  const places = dropsOf((d) => `${nameOf(d.node)} in ${d.in} out ${d.out} ${d.reason.replace('_', ' ')}`);
+  for (const [where, reason, packets] of await cells(part(page, 'Most drops')))
+    assert.equal(count(packets), places[`${where} ${reason}`], `${where} ${reason}`);
+});
+
+test('incident', async () => {
+  const queue = worst();
+  const fault = truth.fault.find(({ kind }) => kind === 'link_down');
+  const ends = fault.link.split('-');
+  const page = await open(`#/incidents?${span}`);
+  await page.getByRole('region', { name: 'Incidents' }).waitFor();
+  assert.equal((await cells(page.getByRole('region', { name: 'Incidents' }))).length, 2, 'one for each fault');
+  await page
+    .locator('tr', { hasText: `link ${fault.link} down` })
+    .getByRole('link')
+    .first()
+    .click();
+  await page.locator('.facts').waitFor();
+  const broken = await facts(page);
+  assert.ok(Math.abs(Date.parse(broken.Started) - wall(fault.t_ns)) < 1000, broken.Started);
+  assert.equal(broken.Duration, 'ongoing'); // the network ended with it
+  assert.ok(
+    ends.every((end) => broken.Where.includes(end)),
+    broken.Where,
+  );
+  const atLink = dropsOf((d) => d.reason + nameOf(d.node));
+  assert.equal(count(broken['Packets lost']), Math.max(...ends.map((end) => atLink[`port_down${end}`] ?? 0)));
+  await page.goBack();
+  await page
+    .locator('tr', { hasText: `queue of ${nameOf(queue.node)} port ${queue.port} peaked` })
+    .getByRole('link')
+    .first()
+    .click();
+  await page.getByRole('heading', { level: 1, name: /^queue of/ }).waitFor();
+  const full = await facts(page);
+  assert.ok(Math.abs(Date.parse(full.Started) - wall(queue.start_ns)) < 100, full.Started);
+  assert.equal(count(full['Packets lost']), queue.drops);
+  assert.equal(full.Where, `${nameOf(queue.node)} out ${queue.port}`);
+});
+
+test('flow', async () => {
+  // The flow that lost most, of those that are the only one of their name.
+  const names = truth.flow.map((f) => titleOf(flowOf(f.flow)));
+  const lost = {};
+  for (const drop of truth.drop) if (drop.seen) lost[drop.flow] = (lost[drop.flow] ?? 0) + 1;
+  const flow = truth.flow
+    .filter((f) => !f.inner && names.filter((name) => name === titleOf(f)).length === 1)
+    .toSorted((a, b) => (lost[b.flow] ?? 0) - (lost[a.flow] ?? 0))[0];
+  const unseen = truth.drop.filter((d) => d.flow === flow.flow && !d.seen).length;
+  const page = await open(
+    `#/flow?src=${flow.src}&dst=${flow.dst}&sport=${flow.src_port}&dport=${flow.dst_port}&protocol=${{ 6: 'tcp', 17: 'udp' }[flow.protocol]}`,
+  );
+  assert.equal(tidy(await page.textContent('h1')), titleOf(flow));
+  const said = await facts(page);
+  assert.equal(count(said['Packets seen']), flow.packets_sent - unseen);
+  assert.equal(count(said.Dropped), lost[flow.flow]);
+  const paths = truth.path.filter((p) => p.flow === flow.flow);
+  const way = (hops) => hops.map((hop) => `${nameOf(hop.node)} in ${hop.in} out ${hop.out}`).join(', ');
+  const shown = (await cells(part(page, 'Current path'))).map(([hop]) => hop).filter((hop) => / in \d/.test(hop));
+  assert.ok(paths.map(({ hops }) => way(hops)).includes(shown.join(', ')), `${shown}`);
+  // No packet whose times the network noted was longer in the nodes than the page says.
+  const noted = new Map();
+  for (const hop of truth.hop.filter((h) => h.flow === flow.flow && !h.copy_of))
+    noted.set(hop.packet, (noted.get(hop.packet) ?? 0) + hop.latency_ns);
+  const [, value, unit] = /^([\d.]+) (ms|µs)$/.exec(said['Node latency, max']);
+  const longest = Number(value) * { ms: 1e6, µs: 1e3 }[unit] * 1.005; // three digits stand there
+  const most = Math.max(...noted.values());
+  assert.ok(noted.size > 3 && most <= longest && most > longest / 2, `${most} ns, and ${said['Node latency, max']}`);
+});
+
+test('drops', async () => {
+  const page = await open('#/drops');
+  const places = dropsOf((d) => `${nameOf(d.node)} in ${d.in} out ${d.out}, ${d.reason.replace('_', ' ')} ${d.code}`);
+  await eventually(async () => {
+    const rows = await cells(page.getByRole('region', { name: 'Drops' }));
+    const said = rows.map(([where, reason, , packets]) => [
+      `${where}, ${reason}`.replaceAll(/ [=≠]/g, ''),
+      count(packets),
+    ]);
+    assert.deepEqual(Object.fromEntries(said), places);
+  });
+});
+
+test('bursts', async () => {
+  const page = await open(`#/queues?${span}`);
+  const list = page.getByRole('region', { name: 'Bursts' });
+  await list.waitFor();
+  const key = (row) => row.join(', ');
+  const said = (await cells(list)).map(([, where, , peak, , drops]) => [where.replace(/ queue \d+$/, ''), peak, drops]);
+  const known = truth.burst.map((b) => [
+    `${nameOf(b.node)} out ${b.port}`,
+    si(b.peak, 'B'),
+    b.drops.toLocaleString('en'),
+  ]);
+  assert.deepEqual(said.map(key).sort(), known.map(key).sort());
+  const queue = worst();
+  await list
+    .locator('tr', { hasText: si(queue.peak, 'B') })
+    .getByRole('link')
+    .first()
+    .click();
+  await page.locator('.facts').waitFor();
+  const facts_ = await facts(page);
+  assert.ok(Math.abs(Date.parse(facts_.Started) - wall(queue.start_ns)) < 100, facts_.Started);
+  assert.ok(queue.start_ns > calm * 1e9);
+  assert.equal(facts_.Peak, si(queue.peak, 'B'));
+  assert.equal(facts_.Duration, seconds(queue.end_ns - queue.start_ns));
+  // A packet that left when it began, or came when it ended, may count in one place and not in the other.
+  const [packets, size] = facts_.Packets.split(/, (?=\S+ )/);
+  assert.ok(Math.abs(count(packets) - queue.packets) <= queue.packets / 1000, `${packets}, and ${queue.packets} were`);
+  assert.equal(size, si(queue.bytes, 'B'));
+  assert.equal(count(facts_.Dropped), queue.drops);
+  const culprits = (await cells(part(page, 'Culprits'))).map(([flow]) => flow);
+  assert.deepEqual(culprits.sort(), fillers(queue).map(titleOf).sort());
+});
