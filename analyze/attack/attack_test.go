@@ -344,9 +344,9 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// BenchmarkCount is what a packet costs: to a target that nobody watches, and to one that somebody does, from one device,
-// from 2,000 devices behind 20 gateways, when a filter drops these, and from addresses that are forged, each in one
-// packet.
+// BenchmarkCount is what a packet costs: to a target that nobody watches, and to one that somebody does, from one
+// device, from 2,000 devices behind 20 gateways, when a filter drops these, and from addresses that are forged, each in
+// one packet.
 func BenchmarkCount(b *testing.B) {
 	for _, c := range []struct {
 		name             string
