@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/waybill-int/waybill/analyze/attack"
 	"github.com/waybill-int/waybill/analyze/drop"
 	"github.com/waybill-int/waybill/analyze/histogram"
 	"github.com/waybill-int/waybill/analyze/ledger"
@@ -161,7 +160,7 @@ func (s *Shard) flowAnswer(f *flow, names map[uint32]string, told *samples) tele
 		a.Outer = &e
 	}
 	if f.hasDevice {
-		a.Device = attack.DeviceText(f.device)
+		a.Device = telemetry.DeviceText(f.device)
 	}
 	var all telemetry.SampleSum
 	var packets uint64 // in all

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill-int/waybill/api/client"
+	"github.com/waybill-int/waybill/internal/conf/unit"
 )
 
 func newAttacksCommand() *cobra.Command {
@@ -62,16 +63,7 @@ that one is shown with its devices and their paths, what gets through, and the s
 }
 
 // bitRate returns "16.1Mbit/s".
-func bitRate(bps uint64) string {
-	v, prefix := float64(bps), ""
-	for _, next := range []string{"k", "M", "G", "T"} {
-		if v < 999.5 {
-			break
-		}
-		v, prefix = v/1000, next
-	}
-	return fmt.Sprintf("%.3g%sbit/s", v, prefix)
-}
+func bitRate(bps uint64) string { return unit.RateText(bps, "") }
 
 // drawAttack writes an attack with who sends it and what filters drop.
 func drawAttack(w io.Writer, v *view, a *client.Attack) error {

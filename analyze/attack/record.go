@@ -2,12 +2,12 @@ package attack
 
 import (
 	"fmt"
-	"net"
 	"net/netip"
 	"strings"
 	"time"
 
 	"github.com/waybill-int/waybill/analyze/topology"
+	"github.com/waybill-int/waybill/internal/conf/unit"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -20,7 +20,7 @@ func (a *Attack) Record(id string, begin time.Time, names map[uint32]string) *te
 		BPS: a.Now.BPS, PPS: a.Now.PPS, RateUncertainty: a.Now.Within, PeakBPS: a.Peak.BPS, PeakPPS: a.Peak.PPS,
 		FilteredPackets: a.Filtered.Packets, FilteredBytes: a.Filtered.Bytes, Collateral: a.Stray, Lost: a.Lost,
 		Devices: sourcesOf(names, a.Sources.Devices, func(o *telemetry.AttackSource, s *Source) {
-			o.Device = DeviceText(s.Device)
+			o.Device = telemetry.DeviceText(s.Device)
 		}),
 		DevicesTotal: a.Sources.DevicesTotal,
 		Gateways:     sourcesOf(names, a.Sources.Gateways, nil),
@@ -65,7 +65,7 @@ func (a *Attack) Record(id string, begin time.Time, names map[uint32]string) *te
 		f := &a.Sources.Filters[i]
 		one := telemetry.AttackFilter{Node: f.Node, Name: names[f.Node], Packets: f.Packets}
 		if f.Key != 0 {
-			one.DropKey, one.Device = fmt.Sprintf("%016x", f.Key), DeviceText(f.Device)
+			one.DropKey, one.Device = fmt.Sprintf("%016x", f.Key), telemetry.DeviceText(f.Device)
 		}
 		r.Filters = append(r.Filters, one)
 	}
@@ -160,7 +160,7 @@ func textOf(r *telemetry.Attack) string {
 	case gateways > 0:
 		fmt.Fprintf(&b, " by way of %s", number(gateways, "gateway"))
 	}
-	fmt.Fprintf(&b, ", at most %s", bitsText(r.PeakBPS))
+	fmt.Fprintf(&b, ", at most %s", unit.RateText(r.PeakBPS, " "))
 	if r.Effectiveness != nil {
 		fmt.Fprintf(&b, "; filters drop %.3g %% of it", 100**r.Effectiveness)
 	}
@@ -168,28 +168,4 @@ func textOf(r *telemetry.Attack) string {
 		b.WriteString("; looks like wanted traffic, not an attack")
 	}
 	return b.String()
-}
-
-// bitsText writes a rate: "16.1 Mbit/s".
-func bitsText(bps uint64) string {
-	v, unit := float64(bps), ""
-	for _, next := range []string{"k", "M", "G", "T"} {
-		if v < 1000 {
-			break
-		}
-		v, unit = v/1000, next
-	}
-	return fmt.Sprintf("%.3g %sbit/s", v, unit)
-}
-
-// DeviceText writes a device id of Transparent Security: normally a MAC address and two zero bytes.
-func DeviceText(device uint64) string {
-	mac := make(net.HardwareAddr, 8)
-	for i := range mac {
-		mac[i] = byte(device >> (56 - 8*i))
-	}
-	if device&0xffff == 0 {
-		mac = mac[:6]
-	}
-	return mac.String()
 }

@@ -17,7 +17,7 @@ var (
 				if !r.HasDevice {
 					return nil
 				}
-				return device(r.Device)
+				return telemetry.DeviceText(r.Device)
 			},
 		})
 	pathRows  = newRows(func(r *telemetry.PathInterval) int64 { return r.StartNs }, nil)

@@ -3,7 +3,6 @@ package schema
 import (
 	"database/sql/driver"
 	"encoding/json"
-	"net"
 	"net/netip"
 	"time"
 
@@ -68,18 +67,6 @@ func (a *Row) histogram(h *telemetry.Histogram) {
 		}
 	}
 	a.add(h.Scale, buckets, counts)
-}
-
-// device is a Transparent Security source device: normally a MAC address and two zero bytes.
-func device(v uint64) string {
-	mac := make(net.HardwareAddr, 8)
-	for i := range mac {
-		mac[i] = byte(v >> (56 - 8*i))
-	}
-	if v&0xffff == 0 {
-		mac = mac[:6]
-	}
-	return mac.String()
 }
 
 func appendRoute(a *Row, r *telemetry.Route) {

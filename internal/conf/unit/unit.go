@@ -142,6 +142,18 @@ func (r *Rate) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// RateText returns a rate in bit/s with three digits, and with a gap in front of its unit: 16.1 Mbit/s.
+func RateText(bps uint64, gap string) string {
+	v, prefix := float64(bps), ""
+	for _, next := range []string{"k", "M", "G", "T", "P", "E"} {
+		if v < 999.5 { // more would have four digits
+			break
+		}
+		v, prefix = v/1000, next
+	}
+	return strconv.FormatFloat(v, 'g', 3, 64) + gap + prefix + "bit/s"
+}
+
 // A Share is a part of a whole: 2% or 0.02.
 type Share float64
 

@@ -117,3 +117,15 @@ func TestDurationIsAsGoHasIt(t *testing.T) {
 		}
 	}
 }
+
+// A rate has three digits, also where they are rounded up to the next unit.
+func TestRateText(t *testing.T) {
+	for bps, want := range map[uint64]string{
+		0: "0 bit/s", 999: "999 bit/s", 1000: "1 kbit/s", 16_100_000: "16.1 Mbit/s", 999_400_000: "999 Mbit/s",
+		999_700_000: "1 Gbit/s", 12_345_000_000: "12.3 Gbit/s", 400e12: "400 Tbit/s", 1<<64 - 1: "18.4 Ebit/s",
+	} {
+		if got := RateText(bps, " "); got != want {
+			t.Errorf("%d: got %q, want %q", bps, got, want)
+		}
+	}
+}
