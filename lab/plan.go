@@ -255,10 +255,8 @@ func cannot(f *scenario.Fault) string {
 		return "reports go straight to the collector"
 	case f.Blackhole != nil && f.Blackhole.Silent:
 		return "a kernel tells its node of everything that it drops"
-	case f.DDoS != nil && f.DDoS.Spoof && (f.DDoS.IP == "6" || f.DDoS.Send == scenario.FloodSYN):
-		return "forged addresses are of udp over IPv4 only"
-	case f.DDoS != nil && f.DDoS.Send == scenario.FloodSYN && f.DDoS.IP == "6":
-		return "SYN floods are of IPv4 only"
+	case f.DDoS != nil && f.DDoS.Spoof && f.DDoS.Send == scenario.FloodSYN:
+		return "forged addresses are of udp only"
 	case f.DDoS != nil && (f.DDoS.Send == scenario.FloodICMP || f.DDoS.Send == scenario.FloodFragments):
 		return "floods are of UDP and SYN only"
 	}

@@ -583,15 +583,22 @@ const reflector = 53 // source port of what reflectors send: that of DNS
 // forge floods with packets that no socket sends: SYNs, and from addresses that are not the host's.
 func (l *Lab) forge(ctx context.Context, t *talk, src, dst *host, d *scenario.DDoS) error {
 	syn := d.Send == scenario.FloodSYN
-	from, to := l.address(src, false), netip.AddrPortFrom(dst.v4, t.port)
+	v6 := t.v6()
+	from, to := l.address(src, v6), netip.AddrPortFrom(dst.address(v6), t.port)
 	if d.Send == scenario.FloodReflection {
 		from = netip.AddrPortFrom(from.Addr(), reflector)
 	}
 	f := l.begin(t.label, from, to, !syn, 0, nil)
 	defer f.end(l, true)
-	fd := -1
+	fd, family := -1, unix.AF_INET
+	var where unix.Sockaddr
+	if v6 {
+		family, where = unix.AF_INET6, &unix.SockaddrInet6{Addr: to.Addr().As16()}
+	} else {
+		where = &unix.SockaddrInet4{Addr: to.Addr().As4()}
+	}
 	if err := src.ns.do(func() (err error) {
-		fd, err = unix.Socket(unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_RAW)
+		fd, err = unix.Socket(family, unix.SOCK_RAW, unix.IPPROTO_RAW)
 		return err
 	}); err != nil {
 		return err
@@ -601,11 +608,11 @@ func (l *Lab) forge(ctx context.Context, t *talk, src, dst *host, d *scenario.DD
 	for next := time.Now(); time.Duration(l.now()) < t.until; {
 		address := from.Addr()
 		if d.Spoof {
-			address = netip.AddrFrom4([4]byte{11, byte(random.Uint32()), byte(random.Uint32()), byte(random.Uint32())})
+			address = forged(random, v6)
 		}
 		number := l.packets.Add(1)
 		frame := rawPacket(netip.AddrPortFrom(address, from.Port()), to, f.id, number, int(t.packet), syn)
-		_ = unix.Sendto(fd, frame, 0, &unix.SockaddrInet4{Addr: to.Addr().As4()})
+		_ = unix.Sendto(fd, frame, 0, where)
 		next = next.Add(time.Duration(uint64(len(frame)+14+framing) * 8e9 / t.bps))
 		if !l.pause(ctx, next) {
 			break
@@ -614,27 +621,46 @@ func (l *Lab) forge(ctx context.Context, t *talk, src, dst *host, d *scenario.DD
 	return nil
 }
 
-// rawPacket returns an IPv4 packet: UDP with the numbers of flow and packet, or a SYN. The kernel fills in the checksum
-// of IP.
+// forged returns an address that nobody has.
+func forged(random *rand.Rand, v6 bool) netip.Addr {
+	a := [16]byte{0x20, 0x01, 0x0d, 0xb8}
+	for i := 4; i < len(a); i++ {
+		a[i] = byte(random.Uint32())
+	}
+	if v6 {
+		return netip.AddrFrom16(a)
+	}
+	return netip.AddrFrom4([4]byte{11, a[4], a[5], a[6]})
+}
+
+// rawPacket returns an IP packet: UDP with the numbers of flow and packet, or a SYN. The kernel fills in the checksum
+// of IPv4.
 func rawPacket(src, dst netip.AddrPort, id uint32, number uint64, length int, syn bool) []byte {
-	const ip, udp, tcp = 20, 8, 20
-	if syn {
-		length = ip + tcp
+	const udp, tcp = 8, 20
+	ip, addresses := 20, 12 // of the header, and where addresses begin in it
+	if src.Addr().Is6() {
+		ip, addresses = 40, 8
 	}
-	b := make([]byte, max(length, ip+udp+12))
+	length = max(length, ip+udp+12)
+	protocol := byte(unix.IPPROTO_UDP)
 	if syn {
-		b = b[:length]
+		length, protocol = ip+tcp, unix.IPPROTO_TCP
 	}
-	b[0], b[8], b[9] = 0x45, 64, unix.IPPROTO_UDP
-	binary.BigEndian.PutUint16(b[2:], uint16(len(b)))
-	a, z := src.Addr().As4(), dst.Addr().As4()
-	copy(b[12:], a[:])
-	copy(b[16:], z[:])
+	b := make([]byte, length)
+	if ip == 20 {
+		b[0], b[8], b[9] = 0x45, 64, protocol
+		binary.BigEndian.PutUint16(b[2:], uint16(len(b)))
+	} else {
+		b[0], b[6], b[7] = 0x60, protocol, 64
+		binary.BigEndian.PutUint16(b[4:], uint16(len(b)-ip))
+	}
+	n := copy(b[addresses:], src.Addr().AsSlice())
+	copy(b[addresses+n:], dst.Addr().AsSlice())
 	binary.BigEndian.PutUint16(b[ip:], src.Port())
 	binary.BigEndian.PutUint16(b[ip+2:], dst.Port())
 	l4, at := b[ip:], 6
 	if syn {
-		b[9], at = unix.IPPROTO_TCP, 16
+		at = 16
 		binary.BigEndian.PutUint32(l4[4:], uint32(number))
 		l4[12], l4[13] = 5<<4, 2
 		binary.BigEndian.PutUint16(l4[14:], 65535)
@@ -643,8 +669,8 @@ func rawPacket(src, dst netip.AddrPort, id uint32, number uint64, length int, sy
 		binary.BigEndian.PutUint32(l4[udp:], id)
 		binary.BigEndian.PutUint64(l4[udp+4:], number)
 	}
-	sum := uint32(b[9]) + uint32(len(l4))
-	for _, part := range [][]byte{b[12:20], l4} {
+	sum := uint32(protocol) + uint32(len(l4))
+	for _, part := range [][]byte{b[addresses:ip], l4} {
 		for i := 0; i < len(part); i += 2 {
 			sum += uint32(part[i]) << 8
 			if i+1 < len(part) {

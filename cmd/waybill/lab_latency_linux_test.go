@@ -142,8 +142,9 @@ func proveLatency(t *testing.T, mode string) bool {
 		for i, w := range want {
 			h := have[i]
 			if h.in < w.before || h.in > w.in || h.out < w.in || h.out > w.out {
-				t.Errorf("%s at node %d, packet %d: left the node before at %d, came at %d, by a capture at %d, left at %d, "+
-					"by a capture at %d, want that order", at.flow, at.node, i, w.before, h.in, w.in, h.out, w.out)
+				t.Errorf("%s at node %d, packet %d: left the node before at %d, came at %d, by a capture at %d, "+
+					"left at %d, by a capture at %d, want that order",
+					at.flow, at.node, i, w.before, h.in, w.in, h.out, w.out)
 			}
 			captured = append(captured, time.Duration(w.out-w.in))
 			told = append(told, time.Duration(h.out-h.in))
