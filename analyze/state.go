@@ -4,6 +4,7 @@ import (
 	"net/netip"
 
 	"github.com/waybill-int/waybill/analyze/attack"
+	"github.com/waybill-int/waybill/analyze/drop"
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/ledger"
 )
@@ -14,15 +15,38 @@ type State struct {
 	ledger.State
 	Events eventlog.State `json:"events"`
 	Usual  *attack.Usual  `json:"usual,omitempty"` // at the targets of attacks; missing in files of before
+	// DropCounters are those of rules of Transparent Security; missing in files of before.
+	DropCounters []drop.Counter `json:"drop_counters,omitempty"`
 }
 
 // StateVersion is the version of State.
 const StateVersion = 1
 
 // StateOf returns what is to outlive a restart, as it is at nowNs (nanoseconds since 1970). The locks are taken one
-// after the other. usual is that of the Scanner.
-func StateOf(l *ledger.Ledger, log *eventlog.Log, usual *attack.Usual, nowNs int64) *State {
-	return &State{l.State(nowNs), log.State(), usual}
+// after the other. usual is that of the Scanner, counters are those of the Collector.
+func StateOf(
+	l *ledger.Ledger, log *eventlog.Log, usual *attack.Usual, counters []drop.Counter, nowNs int64,
+) *State {
+	return &State{l.State(nowNs), log.State(), usual, counters}
+}
+
+// DropCounters returns the counters of rules of Transparent Security, for the next process.
+func (c *Collector) DropCounters() []drop.Counter {
+	all := drop.Counters{}
+	for _, s := range c.Shards {
+		s.mu.Lock()
+		all.Add(&s.drops)
+		s.mu.Unlock()
+	}
+	return all.List()
+}
+
+// RestoreDropCounters takes those of the process before this one, before anything is received. Any shard may get the
+// reports of a rule.
+func (c *Collector) RestoreDropCounters(counters []drop.Counter) {
+	for _, s := range c.Shards {
+		s.drops.Restore(counters)
+	}
 }
 
 // Restore puts s back at nowNs (nanoseconds since 1970), before anything is received: see Ledger.Restore for socketOf

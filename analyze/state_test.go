@@ -14,7 +14,7 @@ import (
 func TestStateLossIsNoNews(t *testing.T) {
 	r := newLedgerRig(100)
 	r.observe(100*second, headerOf(telemetry.Version20, 7, 1), headerOf(telemetry.Version20, 7, 9))
-	text, err := json.Marshal(StateOf(r.Ledger, eventlog.New(10), nil, 101*second))
+	text, err := json.Marshal(StateOf(r.Ledger, eventlog.New(10), nil, nil, 101*second))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,9 +57,35 @@ func TestStateHasUsual(t *testing.T) {
 	for i := range int64(60) { // until it was noted anew
 		s.Scan((201 + i) * second)
 	}
-	got, err := json.Marshal(StateOf(r.Ledger, eventlog.New(10), s.Usual(), 261*second).Usual)
+	got, err := json.Marshal(StateOf(r.Ledger, eventlog.New(10), s.Usual(), nil, 261*second).Usual)
 	want := `{"learned":true,"targets":[{"target":"192.0.2.0/24","rates":{"udp":{"pps":4930,"bps":39400000}}}]}`
 	if err != nil || string(got) != want {
 		t.Errorf("got %s, want %s (%v)", got, want, err)
+	}
+}
+
+// Counters of rules that go on from report to report are in the file of the next process, whichever shard heard of
+// them.
+func TestStateHasDropCounters(t *testing.T) {
+	collector := func() *Collector {
+		return &Collector{Shards: []*Shard{NewShard(DefaultConfig()), NewShard(DefaultConfig())}}
+	}
+	rule := telemetry.Report{Flags: telemetry.Dropped | telemetry.DropSummary | telemetry.DropTotal, DropKey: 7}
+	before, after := collector(), collector()
+	rule.DropCount = 1000
+	before.Shards[1].drops.Summary(&rule, second)
+	r := newLedgerRig(100)
+	text, err := json.Marshal(StateOf(r.Ledger, eventlog.New(10), nil, before.DropCounters(), 2*second))
+	var state State
+	if err == nil {
+		err = json.Unmarshal(text, &state)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	after.RestoreDropCounters(state.DropCounters)
+	rule.DropCount = 1030
+	if got := after.Shards[0].drops.Summary(&rule, 3*second); got != 30 {
+		t.Errorf("%d were dropped since, want 30", got)
 	}
 }

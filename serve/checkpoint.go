@@ -76,9 +76,10 @@ func decodeCheckpoint(content []byte) (*analyze.State, error) {
 // A checkpointer keeps what was learned in a directory.
 type checkpointer struct {
 	*tasks
-	dir    *datadir.Dir
-	ledger *ledger.Ledger
-	events *eventlog.Log
+	dir       *datadir.Dir
+	ledger    *ledger.Ledger
+	events    *eventlog.Log
+	collector *analyze.Collector
 	// usual is what is usual at the targets of attacks: that of the last process, until there is a Scanner.
 	usual func() *attack.Usual
 	away  time.Duration // from the last process's checkpoint to the start
@@ -124,6 +125,7 @@ func (c *checkpointer) restore(listen []string, perAddress int) error {
 		}
 		return 0, false
 	})
+	c.collector.RestoreDropCounters(state.DropCounters)
 	c.log.Info("restored exporters, ledger and events", "saved", state.SavedAt, "not_running",
 		c.away.Round(time.Millisecond).String())
 	if left > 0 {
@@ -147,7 +149,8 @@ func (c *checkpointer) begin() error {
 // save writes a checkpoint.
 func (c *checkpointer) save() error {
 	now := time.Now()
-	content, err := encodeCheckpoint(analyze.StateOf(c.ledger, c.events, c.usual(), now.UnixNano()))
+	state := analyze.StateOf(c.ledger, c.events, c.usual(), c.collector.DropCounters(), now.UnixNano())
+	content, err := encodeCheckpoint(state)
 	if err == nil {
 		err = c.dir.Write(checkpointName, content)
 	}

@@ -140,7 +140,7 @@ func (s *Server) openData() error {
 	}
 	s.opened = append(s.opened, func() { dir.Close() })
 	s.checkpoints = &checkpointer{
-		dir: dir, ledger: s.ledger, events: s.Events, troubles: s.troubles, log: s.log,
+		dir: dir, ledger: s.ledger, events: s.Events, collector: s.Collector, troubles: s.troubles, log: s.log,
 		usual: func() *attack.Usual { return nil },
 	}
 	s.checkpoints.tasks = background(s.checkpoints.run)

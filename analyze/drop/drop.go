@@ -34,6 +34,48 @@ type Table struct {
 	ScanNs   int64 // when a Scanner looked last
 	Drops    map[Key]*drop
 	Overflow uint64
+	before   map[Key]uint32 // counters of rules in the process before this one, of those that did not report since
+}
+
+// A Counter is where the counter of a rule of Transparent Security stood that goes on from report to report, as JSON
+// for the next process: without it, all that the rule dropped in its life would be new to that.
+type Counter struct {
+	Key
+	Total uint32
+}
+
+// Counters are those of rules.
+type Counters map[Key]uint32
+
+// Add adds the counters of a table, of which the latest are those of rules that reported to it.
+func (c Counters) Add(t *Table) {
+	for key, total := range t.before {
+		if _, known := c[key]; !known && len(c) < t.max {
+			c[key] = total
+		}
+	}
+	for key, d := range t.Drops {
+		if key.RuleKey != 0 && d.baseline > 0 {
+			c[key] = d.baseline
+		}
+	}
+}
+
+// List returns them for the next process.
+func (c Counters) List() []Counter {
+	var all []Counter
+	for key, total := range c {
+		all = append(all, Counter{key, total})
+	}
+	return all
+}
+
+// Restore takes the counters of the process before this one. Call it before the first report.
+func (t *Table) Restore(counters []Counter) {
+	t.before = map[Key]uint32{}
+	for _, c := range counters[:min(len(counters), t.max)] {
+		t.before[c.Key] = c.Total
+	}
 }
 
 func New(limit int) Table { return Table{max: limit, Drops: map[Key]*drop{}} }
@@ -45,8 +87,9 @@ func (t *Table) entry(key Key, nowNs int64) *drop {
 			t.Overflow++
 			return nil
 		}
-		d = &drop{first: nowNs}
+		d = &drop{first: nowNs, baseline: t.before[key]}
 		t.Drops[key] = d
+		delete(t.before, key)
 	}
 	if d.last <= t.ScanNs || isApart(d.run, d.last, nowNs) {
 		d.since, d.run = nowNs, 0

@@ -1,6 +1,7 @@
 package drop
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/waybill-int/waybill/telemetry"
@@ -46,5 +47,45 @@ func TestSummaries(t *testing.T) {
 		if got := table.Summary(r, 1e9); got != step.more {
 			t.Errorf("%d in all: %d more, want %d", step.total, got, step.more)
 		}
+	}
+}
+
+// The counter of a rule goes on over a restart, also over one in which the rule dropped nothing, and one that is not
+// known counts all that it has: it may be new. What was saved takes no more room than a table has.
+func TestCountersOverRestart(t *testing.T) {
+	r := at(1, 2, telemetry.Addr{})
+	r.Flags |= telemetry.DropTotal
+	r.DropKey, r.DropCount = 7, 1000
+	table, other := New(2), New(2)
+	table.Summary(r, 1e9)
+	for i := range 3 {
+		counters := Counters{}
+		counters.Add(&table)
+		counters.Add(&other) // a shard to which the rule does not report
+		text, err := json.Marshal(counters.List())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var saved []Counter
+		if err := json.Unmarshal(text, &saved); err != nil {
+			t.Fatal(err)
+		}
+		table, other = New(2), New(2)
+		table.Restore(saved)
+		other.Restore(saved)
+		if i > 0 { // the first of these processes heard nothing of it
+			r.DropCount += 30
+			if got := table.Summary(r, 2e9); got != 30 {
+				t.Errorf("%d more, want 30", got)
+			}
+		}
+	}
+	r.DropKey = 8
+	if got := table.Summary(r, 2e9); got != 1060 {
+		t.Errorf("of a rule that is new: %d more, want 1060", got)
+	}
+	table.Restore(make([]Counter, 5))
+	if len(table.before) > 2 {
+		t.Errorf("%d counters, want at most 2", len(table.before))
 	}
 }
