@@ -46,6 +46,19 @@ test('who floods whom, by which way, and what filters drop: two clicks from the 
   assert.ok((await part('Packets of it').getByRole('link').count()) > 1);
   await accessible(page, 'attack');
   await shoot(page, 'attack');
+  // No table is cut on a small laptop, and on a phone rows are cards in which each figure has its title.
+  for (const width of [1280, 390]) {
+    await page.setViewportSize({ width, height: 844 });
+    const cut = () =>
+      [...document.querySelectorAll('main .scrolls')]
+        .filter((frame) => frame.scrollWidth > frame.clientWidth)
+        .map((frame) => frame.textContent);
+    await eventually(async () => assert.deepEqual(await page.evaluate(cut), [], `${width} px`));
+  }
+  assert.equal(await part('Filters').locator('tbody td').nth(2).getAttribute('data-title'), 'Packets dropped');
+  await accessible(page, 'attack on a phone');
+  await shoot(page, 'phone-attack');
+  await page.setViewportSize({ width: 1280, height: 900 });
   await part('Where it comes from').getByRole('link', { name: 'In the topology' }).click();
   await page.getByText('Drawn over it: paths of the attack on 192.0.2.80').waitFor();
   await page.locator('.legend', { hasText: 'the path' }).waitFor();

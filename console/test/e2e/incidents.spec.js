@@ -1,5 +1,4 @@
-// Incidents: the list and the page of one as the API has them, and questions that somebody has at night, each answered within three
-// clicks from the overview.
+// Incidents: the list and the page of one as the API has them.
 import assert from 'node:assert/strict';
 import { accessible, ask, base, connect, eventually, finish, go, open, shoot, span, test } from './browser.js';
 
@@ -55,6 +54,17 @@ test('the page of an incident has its events, each below what it follows from', 
   assert.equal(await page.locator('canvas').count(), 1);
   await accessible(page, 'incident');
   await shoot(page, 'incident');
+  await page.setViewportSize({ width: 390, height: 844 });
+  const flows = page.locator('section', { has: page.getByRole('heading', { name: 'Flows behind it' }) });
+  await eventually(async () =>
+    assert.equal(await flows.locator('.scrolls').evaluate((frame) => frame.scrollWidth - frame.clientWidth), 0),
+  );
+  assert.equal(await flows.locator('tbody td').nth(1).getAttribute('data-title'), 'What it did');
+  const whole = (cell) => cell.scrollWidth <= cell.clientWidth && cell.clientWidth > 300;
+  assert.ok(await flows.locator('tbody td').first().evaluate(whole), 'a flow is cut');
+  await flows.scrollIntoViewIfNeeded();
+  await shoot(page, 'phone-incident');
+  await page.setViewportSize({ width: 1280, height: 900 });
 });
 
 test('drops, queue, latency and utilization around an incident, on one cursor', async () => {
@@ -109,41 +119,4 @@ test('an incident that nobody knows', async () => {
     location.hash = '#/incident?id=0123456789abcdef';
   });
   await page.getByText('No incident with this id is known').waitFor();
-});
-
-test('where are packets dropped, and what to do', async () => {
-  const incident = await of('microburst', 'incast', 'drop_storm');
-  const page = await open(`#/overview?${span}`);
-  await page.getByRole('link', { name: 'All incidents' }).click();
-  await page.locator('tr', { hasText: incident.text }).getByRole('link').first().click();
-  await page.getByText(new RegExp(incident.action.replace(/[()?.]/g, '\\$&'), 'i')).waitFor();
-  await page.getByRole('link', { name: 'Drops there' }).first().click();
-  await page.waitForFunction(() => location.hash.startsWith('#/drops?'));
-  await page.getByRole('region', { name: 'Drops' }).getByRole('link', { name: incident.name }).first().waitFor();
-});
-
-test('which link is failing', async () => {
-  const incident = await of('link_lost');
-  const page = await open(`#/overview?${span}`);
-  await page.getByRole('link', { name: 'All incidents' }).click();
-  await page.locator('tr', { hasText: incident.text }).getByRole('link').first().click();
-  await page.getByRole('link', { name: 'In the topology' }).click();
-  const ends = [incident.node, incident.to_node].sort((a, b) => a - b).join(' ');
-  await page.waitForFunction((key) => new URLSearchParams(location.hash.split('?')[1]).get('link') === key, ends);
-  await page.waitForSelector('aside');
-  const title = await page.textContent('aside h2');
-  assert.ok(title.includes(incident.name) && title.includes(incident.to_name), title);
-});
-
-test('who filled the queue', async () => {
-  const incident = await of('microburst', 'incast');
-  const { burst } = await ask(`bursts/${incident.events.find((e) => ['microburst', 'incast'].includes(e.kind)).id}`);
-  const page = await open(`#/overview?${span}`);
-  await page.getByRole('link', { name: 'All incidents' }).click();
-  await page.locator('tr', { hasText: incident.text }).getByRole('link').first().click();
-  const first = burst.culprits[0].flow;
-  const row = page.locator('tr', { hasText: `${first.src}:${first.src_port}` }).filter({ hasText: 'filled the queue' });
-  await row.first().waitFor();
-  await row.first().getByRole('link').click(); // and what that flow went through
-  await page.waitForFunction((src) => new URLSearchParams(location.hash.split('?')[1]).get('src') === src, first.src);
 });
