@@ -205,7 +205,7 @@ func (p *params) where(q *store.Query, now time.Time) []*filter.Field {
 	if e == nil || e.String() == "" {
 		return nil
 	}
-	q.Where, q.Args = e.SQL(now)
+	q.Where, q.Args = e.SQL(filter.DuckDB, now)
 	q.Uses = e.Columns()
 	return e.Fields()
 }

@@ -490,7 +490,7 @@ func agree(t *testing.T, s *duckdb.Store, k *recordMaker, schema *filter.Schema,
 	if err != nil {
 		t.Fatalf("%s: %s: %v", schema.Name(), text, err)
 	}
-	condition, args := e.SQL(begin)
+	condition, args := e.SQL(filter.DuckDB, begin)
 	a, err := s.Query(t.Context(),
 		&store.Query{
 			Table: k.table, From: tuesday, To: tuesday.Add(time.Hour), Where: condition, Args: args, Uses: e.Columns(),

@@ -25,7 +25,7 @@ func BenchmarkSQL(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		e.SQL(testNow)
+		e.SQL(DuckDB, testNow)
 	}
 }
 

@@ -21,8 +21,6 @@ type Field struct {
 	Reads []string
 	// Live says what to ask instead about a time range, where a store does not keep the field; see Schema.Kept.
 	Live string
-	// Bind is the SQL around a bound value, with one question mark for it; by default what Kind says.
-	Bind string
 	// Many says that a record has any number of values. Not for addresses.
 	Many bool
 	// Any makes the field stand for each of these others of the same Kind. It has no column of its own.

@@ -46,7 +46,7 @@ func FuzzFilter(f *testing.F) {
 		if err != nil || again.String() != e.String() {
 			t.Fatalf("%q: printed %q, that is %v (%v)", text, e, again, err)
 		}
-		condition, values := e.SQL(testNow)
+		condition, values := e.SQL(DuckDB, testNow)
 		for _, word := range sqlToken.FindAllString(condition, -1) {
 			if !known[word] {
 				t.Fatalf("%q: %q in %s", text, word, condition)

@@ -171,7 +171,7 @@ func TestSQL(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 			continue
 		}
-		condition, values := e.SQL(time.Unix(5, 0))
+		condition, values := e.SQL(DuckDB, time.Unix(5, 0))
 		if got := condition + " " + fmt.Sprint(values); got != want {
 			t.Errorf("%s:\n got %s\nwant %s", text, got, want)
 		}
@@ -185,7 +185,7 @@ func TestSQLValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, got := e.SQL(time.Unix(0, 7))
+	_, got := e.SQL(DuckDB, time.Unix(0, 7))
 	want := []any{int64(math.MaxInt64), "9223372036854775808", 0.5, "a", true, int64(1000), int64(7)}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %#v, want %#v", got, want)

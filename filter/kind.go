@@ -20,22 +20,21 @@ const (
 	Node                     // unsigned integer; FromUint
 )
 
-// kinds describes each kind to users. bind is the SQL around a bound value, which makes it a constant of the type of
-// the column: DuckDB skips parts of a table only then (it turns column and value into HUGEINT if one is signed).
-var kinds = [...]struct{ name, indefinite, example, bind string }{
-	Uint:     {"number", "a number", "42 or 0x2a", "CAST(? AS UBIGINT)"},
-	Float:    {"decimal", "a decimal number", "0.5", "?"},
-	Ratio:    {"percentage", "a percentage", "87.5%", "?"},
-	Duration: {"duration", "a duration", "50us or 1h30m", "?"},
-	Size:     {"size", "a size", "1500B or 64KiB", "CAST(? AS UBIGINT)"},
-	Rate:     {"rate", "a rate", "10Gbit/s", "CAST(? AS UBIGINT)"},
-	Time:     {"time", "a time", "2026-11-21T08:00:00Z or now-5m", "make_timestamp_ns(?)"},
-	Address:  {"address", "an address", "10.0.0.1 or 2001:db8::1", "CAST(? AS UBIGINT)"},
-	MAC:      {"mac", "a MAC address", "02:00:00:00:00:01", "CAST(? AS UBIGINT)"},
-	Text:     {"text", "a text", `"spine 1"`, "?"},
-	Bool:     {"boolean", "a boolean", "true or false", "?"},
-	Enum:     {"choice", "one of a list of names", "a name or its number", "CAST(? AS UBIGINT)"},
-	Node:     {"node", "a node", "3, 0x3eb or leaf1", "CAST(? AS UBIGINT)"},
+// kinds describes each kind to users.
+var kinds = [...]struct{ name, indefinite, example string }{
+	Uint:     {"number", "a number", "42 or 0x2a"},
+	Float:    {"decimal", "a decimal number", "0.5"},
+	Ratio:    {"percentage", "a percentage", "87.5%"},
+	Duration: {"duration", "a duration", "50us or 1h30m"},
+	Size:     {"size", "a size", "1500B or 64KiB"},
+	Rate:     {"rate", "a rate", "10Gbit/s"},
+	Time:     {"time", "a time", "2026-11-21T08:00:00Z or now-5m"},
+	Address:  {"address", "an address", "10.0.0.1 or 2001:db8::1"},
+	MAC:      {"mac", "a MAC address", "02:00:00:00:00:01"},
+	Text:     {"text", "a text", `"spine 1"`},
+	Bool:     {"boolean", "a boolean", "true or false"},
+	Enum:     {"choice", "one of a list of names", "a name or its number"},
+	Node:     {"node", "a node", "3, 0x3eb or leaf1"},
 }
 
 // String returns the name of k in the reference, such as "duration".

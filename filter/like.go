@@ -68,16 +68,15 @@ func (l *like) holds(v Value, _ int64) bool {
 
 // sql avoids LIKE where there are many %: DuckDB tries each part of the text for each of them, which can take for ever.
 func (l *like) sql(w *writer, f *Field, column string) {
-	if l.wild() > 2 {
-		w.write("regexp_full_match(", column, ", ")
-		w.bind(f, FromText(l.regex()))
-		w.write(", 's')")
+	d := &dialects[w.Dialect]
+	if l.wild() > 2 || l.escaped && d.escape == "" {
+		w.write(fill(d.whole, column, w.bound(f, FromText(d.beforeWhole+l.regex()+d.behindWhole))))
 		return
 	}
 	w.write(column, " LIKE ")
 	w.bind(f, FromText(l.pattern))
 	if l.escaped { // without it DuckDB can use the beginning of the pattern to skip parts of a table
-		w.write(` ESCAPE '\'`)
+		w.write(d.escape)
 	}
 }
 

@@ -94,7 +94,7 @@ func TestMatch(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s: %v", text, err)
 				}
-				condition, values := e.SQL(testNow)
+				condition, values := e.SQL(DuckDB, testNow)
 				sql := compileSQL(t, condition, len(values))(&scope{row.columns(), values})
 				if got := e.Matcher(clock).Match(row); got != (i == 0) || sql != got {
 					t.Errorf("%s where %s: got %t, SQL %v", tc.row, text, got, sql)

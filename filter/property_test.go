@@ -26,7 +26,7 @@ func TestAgree(t *testing.T) {
 		if err != nil || again.String() != e.String() {
 			t.Fatalf("%s: printed %s, that is %v (%v)", text, e, again, err)
 		}
-		condition, values := e.SQL(testNow)
+		condition, values := e.SQL(DuckDB, testNow)
 		answer := compileSQL(t, condition, len(values))
 		m, same := e.Matcher(clock), again.Matcher(clock)
 		part := e.On("n", "list", "latency", "src", "name", "node").Matcher(clock)

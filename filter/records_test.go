@@ -75,7 +75,7 @@ func TestNameOf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		condition, values := e.SQL(time.Time{})
+		condition, values := e.SQL(DuckDB, time.Time{})
 		answer := compileSQL(t, condition, len(values))
 		var got []string
 		for n := range int64(7) {

@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// A regex passes texts of which some part matches a regular expression. DuckDB has RE2, whose syntax Go shares.
+// A regex passes texts of which some part matches a regular expression. Stores have RE2, whose syntax Go shares.
 type regex struct{ re *regexp.Regexp }
 
 // RE2 refuses programs above a size, where Go has another limit; so far below it there is no difference.
@@ -75,9 +75,8 @@ func programSize(text string) int {
 func (r *regex) holds(v Value, _ int64) bool { return r.re.MatchString(v.text) }
 
 func (r *regex) sql(w *writer, f *Field, column string) {
-	w.write("regexp_matches(", column, ", ")
-	w.bind(f, FromText(r.re.String()))
-	w.write(")")
+	d := &dialects[w.Dialect]
+	w.write(fill(d.matches, column, w.bound(f, FromText(d.beforeRegex+r.re.String()))))
 }
 
 func (r *regex) print(b []byte, negate bool) []byte {

@@ -55,11 +55,8 @@ func (s *Schema) check(f *Field) error {
 	if f.Kind < Uint || f.Kind > Node {
 		return fmt.Errorf("kind %d does not exist", f.Kind)
 	}
-	if f.Bind == "" {
-		f.Bind = kinds[f.Kind].bind
-	}
-	if strings.Count(f.Bind, "?") != 1 || strings.Contains(f.Column, "?") {
-		return fmt.Errorf("bind has one question mark, a column none")
+	if strings.Contains(f.Column, "?") {
+		return fmt.Errorf("a column has no question mark")
 	}
 	if (f.Kind == Enum) != (len(f.Choices) > 0) {
 		return fmt.Errorf("%d choices", len(f.Choices))

@@ -68,9 +68,8 @@ func TestSchemaErrors(t *testing.T) {
 			{Name: "a", Kind: Uint, Any: []string{"b"}},
 			{Name: "b", Kind: Size},
 		},
-		"field a: it cannot stand for c":                      {{Name: "a", Kind: Uint, Any: []string{"c"}}},
-		"field a: bind has one question mark, a column none":  {{Name: "a", Kind: Uint, Bind: "now()"}},
-		"field ab: bind has one question mark, a column none": {{Name: "ab", Kind: Uint, Column: "a?"}},
+		"field a: it cannot stand for c":          {{Name: "a", Kind: Uint, Any: []string{"c"}}},
+		"field ab: a column has no question mark": {{Name: "ab", Kind: Uint, Column: "a?"}},
 	} {
 		if _, err := NewSchema("test", fields...); err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)

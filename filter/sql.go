@@ -14,6 +14,7 @@ type writer struct {
 	values []any
 	now    int64
 	names  map[uint32]string // of nodes
+	Dialect
 }
 
 func (w *writer) write(parts ...string) {
@@ -44,9 +45,12 @@ func (w *writer) join(between string, n int, part func(i int)) {
 }
 
 // bind writes a question mark for a value of f.
-func (w *writer) bind(f *Field, v Value) {
-	w.write(f.Bind)
+func (w *writer) bind(f *Field, v Value) { w.write(w.bound(f, v)) }
+
+// bound notes a value of f, and returns a question mark for it.
+func (w *writer) bound(f *Field, v Value) string {
 	w.values = append(w.values, bound(f.Kind, v))
+	return w.Dialect.bind(f.Kind)
 }
 
 // bound returns a value in a type that database/sql takes.
@@ -89,9 +93,9 @@ func (w *writer) present(f *Field, absent bool) {
 	case f.nameOf != nil:
 		w.named(f, absent, func(string) bool { return true })
 	case f.Many && absent:
-		w.write("coalesce(len(", f.Column, "), 0) = 0")
+		w.write(fill(dialects[w.Dialect].length, f.Column, ""), " = 0")
 	case f.Many:
-		w.write("coalesce(len(", f.Column, "), 0) > 0")
+		w.write(fill(dialects[w.Dialect].length, f.Column, ""), " > 0")
 	case absent:
 		w.write(f.columns()[0], " IS NULL")
 	default:
@@ -114,14 +118,12 @@ func (w *writer) some(f *Field, t test) {
 		return
 	}
 	if c, ok := t.(*comparison); ok && c.op == equal {
-		w.write("coalesce(list_contains(", f.Column, ", ") // faster than a lambda
-		w.bind(f, c.operand.at(w.now))
-		w.write("), FALSE)")
+		w.write(fill(dialects[w.Dialect].contains, f.Column, w.bound(f, c.operand.at(w.now))))
 		return
 	}
-	w.write("coalesce(len(list_filter(", f.Column, ", lambda v: ")
+	w.write(fill(dialects[w.Dialect].some, f.Column, ""))
 	t.sql(w, f, "v")
-	w.write(")), 0) > 0")
+	w.write(fill(dialects[w.Dialect].someEnd, f.Column, ""))
 }
 
 // named writes that the node whose name f is has a name that passes, or that it has none. It is never NULL.

@@ -31,7 +31,7 @@ func TestAddedField(t *testing.T) {
 			t.Errorf("%+v: got %t", tc.item, got)
 		}
 	}
-	if sql, values := must(t, table.Schema(), "spent > 1ms").SQL(testNow); sql != "(spent > ? AND spent IS NOT NULL)" ||
+	if sql, values := must(t, table.Schema(), "spent > 1ms").SQL(DuckDB, testNow); sql != "(spent > ? AND spent IS NOT NULL)" ||
 		values[0] != int64(time.Millisecond) {
 		t.Errorf("got %s %v", sql, values)
 	}

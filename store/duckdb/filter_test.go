@@ -178,7 +178,7 @@ func TestFilterAgrees(t *testing.T) {
 			}
 			t.Fatal(err)
 		}
-		condition, args := e.SQL(now)
+		condition, args := e.SQL(filter.DuckDB, now)
 		a, err := s.Query(t.Context(),
 			&store.Query{
 				Table: store.Flows, From: epoch, To: epoch.Add(time.Hour), Where: condition, Args: args,
