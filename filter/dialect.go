@@ -21,14 +21,15 @@ var dialects = [...]struct {
 	matches       string
 	// beforeRegex is what makes . no line break in a regular expression.
 	beforeRegex string
-	// whole is a regular expression that all of a text matches, in which . is a line break too; escape is behind LIKE if
-	// there are backslashes in the pattern, "" if they mean something else.
+	// whole is a regular expression that all of a text matches, in which . is a line break too; escape is behind LIKE
+	// if there are backslashes in the pattern, "" if they mean something else.
 	whole, beforeWhole, behindWhole, escape string
 }{
 	DuckDB: {
 		unsigned: "CAST(? AS UBIGINT)", time: "make_timestamp_ns(?)",
-		length: "coalesce(len(LIST), 0)", contains: "coalesce(list_contains(LIST, VALUE), FALSE)", // faster than a lambda
-		some: "coalesce(len(list_filter(LIST, lambda v: ", someEnd: ")), 0) > 0",
+		length:   "coalesce(len(LIST), 0)",
+		contains: "coalesce(list_contains(LIST, VALUE), FALSE)", // faster than a lambda
+		some:     "coalesce(len(list_filter(LIST, lambda v: ", someEnd: ")), 0) > 0",
 		matches: "regexp_matches(COLUMN, VALUE)",
 		whole:   "regexp_full_match(COLUMN, VALUE, 's')", escape: ` ESCAPE '\'`,
 	},

@@ -50,8 +50,8 @@ func DefaultConfig(dir string) Config {
 func (c *Config) Check() error {
 	for i, keep := range c.Keep {
 		if keep < schema.Tiers[i].Length {
-			return fmt.Errorf("store: %s are kept for %v, want at least %v, the length of a file", schema.Tiers[i].Name, keep,
-				schema.Tiers[i].Length)
+			return fmt.Errorf("store: %s are kept for %v, want at least %v, the length of a file", schema.Tiers[i].Name,
+				keep, schema.Tiers[i].Length)
 		}
 	}
 	for id, l := range c.Limits {

@@ -82,7 +82,8 @@ func (s *Store) rollUpOnce(ctx context.Context, from, to schema.Placed, horizon 
 		if passes > 1 {
 			where += fmt.Sprintf(" AND hash(%s) %% %d = %d", columns[1].Name, passes, pass)
 		}
-		rows := fmt.Sprintf("(SELECT * REPLACE (%s AS start) FROM %s WHERE %s)", tables.Floor("start", to.Step), source, where)
+		rows := fmt.Sprintf("(SELECT * REPLACE (%s AS start) FROM %s WHERE %s)", tables.Floor("start", to.Step),
+			source, where)
 		statements = append(statements, fmt.Sprintf("INSERT INTO %s.%s %s", p.catalog, target, together(rows, columns)))
 	}
 	err = inTransaction(ctx, s.upkeep, append(

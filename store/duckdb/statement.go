@@ -230,7 +230,8 @@ func (s *Store) attachFor(ctx context.Context, statement string) ([]string, erro
 	}
 	var attach, views []string
 	for _, p := range s.list() {
-		if p.sealed && slices.ContainsFunc(wanted, func(t schema.Placed) bool { return schema.TierOf(t.Table, t.Step) == p.tier }) {
+		if p.sealed && slices.ContainsFunc(wanted,
+			func(t schema.Placed) bool { return schema.TierOf(t.Table, t.Step) == p.tier }) {
 			attach = append(attach, p.attachment())
 		}
 	}

@@ -378,11 +378,12 @@ func BenchmarkExport(b *testing.B) {
 	for range times {
 		write(b, s, v)
 	}
+	wanted := []schema.Placed{{Table: tables.Tables[store.Flows], Step: 10 * time.Second}}
 	for b.Loop() {
 		if err := s.tail.clear(); err != nil {
 			b.Fatal(err)
 		}
-		if _, err := s.exportTail(b.Context(), []schema.Placed{{Table: tables.Tables[store.Flows], Step: 10 * time.Second}}); err != nil {
+		if _, err := s.exportTail(b.Context(), wanted); err != nil {
 			b.Fatal(err)
 		}
 	}

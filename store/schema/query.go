@@ -18,7 +18,8 @@ type Segment struct {
 
 // A Source tells what a store has.
 type Source interface {
-	// Rows is a query in brackets for the rows of t in all segments, with the columns that tables of the resolution have.
+	// Rows is a query in brackets for the rows of t in all segments, with the columns that tables of the resolution
+	// have.
 	Rows(t *Table, segments []Segment, resolution time.Duration) string
 	// Covers reports whether what of t begins at a time may be there in intervals of that length.
 	Covers(t *Table, step time.Duration, at time.Time) bool
@@ -30,6 +31,7 @@ type Source interface {
 type Compiled struct {
 	Text, From string          // From are the rows that are put together
 	Steps      []time.Duration // the resolutions that can answer, the shortest first
+	Columns    []string        // of the answer, with those of which histograms are made
 	Resolution time.Duration   // the longest that is looked at
 	histograms []string
 }
@@ -169,6 +171,12 @@ func (s *Schema) selectFrom(c *Compiled, q *store.Query, t *Table, rows string, 
 		group = append([]string{"start"}, group...)
 	}
 	list := slices.Concat(group, answer, after)
+	for _, name := range list {
+		if as := strings.LastIndex(name, " AS "); as >= 0 {
+			name = name[as+len(" AS "):]
+		}
+		c.Columns = append(c.Columns, strings.Trim(name, `"`))
+	}
 	with, rows := s.Group(from, columns)
 	c.Text = fmt.Sprintf("%sSELECT %s FROM (%s)", with, strings.Join(list, ", "), rows)
 	switch {

@@ -1,5 +1,6 @@
 // Package chdb is a ClickHouse for tests: the engine as a library, chDB, behind as much of the HTTP interface of a
-// server as clickhouse-go needs. There is one engine in a process, with a database for each test.
+// server as clickhouse-go needs. Tests of a program share one
+// engine, each with a database of its own.
 //
 // What it cannot show is what is not in the library: the native protocol, users, and Keeper, so no replicated tables.
 // With WAYBILL_TEST_CLICKHOUSE=clickhouse://USER:PASSWORD@HOST:9000 the same tests run against a server, which is the

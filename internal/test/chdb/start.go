@@ -1,11 +1,16 @@
 package chdb
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"os/exec"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -14,12 +19,44 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 )
 
-// An engine that runs, and how many tests use it.
+// An engine that runs, and how many tests use it. It has a process of its own, which is this program once more: in one
+// process with DuckDB that does not come back from some queries.
 var engine struct {
 	sync.Mutex
-	users  int
-	front  *front
-	server *httptest.Server
+	users   int
+	process *exec.Cmd
+	end     io.Closer // its standard input
+	address string
+}
+
+// childVariable is set in the process of the engine.
+const childVariable = "WAYBILL_TEST_CHDB_PROCESS"
+
+func init() {
+	if os.Getenv(childVariable) == "" {
+		return
+	}
+	if err := serve(); err != nil {
+		fmt.Println("error:", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// serve runs the engine until standard input ends. It prints its address.
+func serve() error {
+	if err := load(); err != nil {
+		return err
+	}
+	f, err := newFront()
+	if err != nil {
+		return err
+	}
+	server := httptest.NewServer(f)
+	fmt.Println(server.URL)
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	server.Close()
+	return f.close()
 }
 
 // start starts the engine, unless it runs. The last test that uses it ends it.
@@ -27,27 +64,52 @@ func start(t testing.TB) (*url.URL, error) {
 	engine.Lock()
 	defer engine.Unlock()
 	if engine.users == 0 {
-		if err := load(); err != nil {
+		if err := startProcess(); err != nil {
 			return nil, err
 		}
-		f, err := newFront()
-		if err != nil {
-			return nil, err
-		}
-		engine.front, engine.server = f, httptest.NewServer(f)
 	}
 	engine.users++
 	t.Cleanup(func() {
 		engine.Lock()
 		defer engine.Unlock()
 		if engine.users--; engine.users == 0 {
-			engine.server.Close()
-			if err := engine.front.close(); err != nil {
-				t.Error(err)
+			_ = engine.end.Close()
+			if err := engine.process.Wait(); err != nil {
+				t.Errorf("chDB: %v", err)
 			}
 		}
 	})
-	return url.Parse(engine.server.URL)
+	return url.Parse(engine.address)
+}
+
+func startProcess() error {
+	if _, err := library(); err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	c := exec.Command(self)
+	c.Env, c.Stderr = append(os.Environ(), childVariable+"=1"), os.Stderr
+	in, err := c.StdinPipe()
+	if err != nil {
+		return err
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := c.Start(); err != nil {
+		return err
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if address, ok := strings.CutPrefix(line, "http://"); err == nil && ok {
+		engine.process, engine.end, engine.address = c, in, "http://"+strings.TrimSpace(address)
+		return nil
+	}
+	_ = in.Close()
+	return errors.Join(fmt.Errorf("chDB does not start: %s", line), c.Wait())
 }
 
 var databases atomic.Int64
