@@ -68,8 +68,8 @@ func (e *Expr) String() string {
 }
 
 // SQL returns e as a condition for WHERE in the SQL of an engine, and the values for its question marks, in order:
-// int64, float64, string or bool. The condition consists of columns of the schema and of SQL words; all that the user wrote is among the values.
-// It is TRUE or FALSE, never NULL. now is what the filter means by it.
+// int64, float64, string or bool. The condition consists of columns of the schema and of SQL words; all that the user
+// wrote is among the values. It is TRUE or FALSE, never NULL. now is what the filter means by it.
 //
 // A number above the largest int64 is given as decimal text, since database/sql takes no such integer; the condition
 // casts it.
