@@ -33,6 +33,7 @@ type Config struct {
 	DeviceDomain uint16        // domain whose packets say which device sent them; 0: they do not
 	DSFlags      uint16        // of that domain
 	Clone        bool          // sources leave packets alone, and send clones with INT behind them
+	Pop          bool          // the stack of a packet that has no room for a record is reported and removed
 	Drops        bool          // what the kernel drops makes events too
 	Local        bool          // what came by no port, of this machine, is watched too: clones of it are sent
 	Known        uint16        // instructions whose metadata the node knows
@@ -90,7 +91,7 @@ func load(c Config, testing bool) (*Programs, error) {
 		"dscp_value": d.Points.INTDSCP, "dscp_mask": d.Points.INTDSCPMask, "int_port": d.Points.INTUDPPort,
 		"gpe_nexts": gpeNexts, "gpe_next": gpeNext, "geneve_class": geneveClass,
 		"accept_edge": c.AcceptEdge, "known": c.Known, "truncate": c.Truncate, "testing": testing,
-		"device_domain": c.DeviceDomain, "ds_flags": c.DSFlags, "clones": c.Clone, "local": c.Local,
+		"device_domain": c.DeviceDomain, "ds_flags": c.DSFlags, "clones": c.Clone, "pop": c.Pop, "local": c.Local,
 		"num_slots": uint32(slots), "max_tables": uint32(p.limits.tables), "max_actions": uint32(p.limits.rules),
 	} {
 		if err := spec.Variables[name].Set(value); err != nil {

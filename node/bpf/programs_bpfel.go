@@ -46,37 +46,38 @@ const (
 	programsCounterPUSHED               programsCounter = 11
 	programsCounterMARKED_MTU           programsCounter = 12
 	programsCounterMARKED_HOP_LIMIT     programsCounter = 13
-	programsCounterNOT_PUSHED           programsCounter = 14
-	programsCounterSTRIPPED             programsCounter = 15
-	programsCounterSTRIPPED_BAD         programsCounter = 16
-	programsCounterDISCARDED            programsCounter = 17
-	programsCounterTURNED               programsCounter = 18
-	programsCounterWHY_IS_FRAGMENT      programsCounter = 19
-	programsCounterWHY_NO_CARRIER       programsCounter = 20
-	programsCounterWHY_MTU              programsCounter = 21
-	programsCounterWHY_HOP_LIMIT        programsCounter = 22
-	programsCounterWHY_CARRIER_FULL     programsCounter = 23
-	programsCounterWHY_NOTHING_ASKED    programsCounter = 24
-	programsCounterWHY_MALFORMED_INT    programsCounter = 25
-	programsCounterWHY_DESTINATION_ONLY programsCounter = 26
-	programsCounterKERNEL_NOT_READ      programsCounter = 27
-	programsCounterKERNEL_NOT_FORWARDED programsCounter = 28
-	programsCounterKERNEL_TUNNEL        programsCounter = 29
-	programsCounterKERNEL_NOT_EDITED    programsCounter = 30
-	programsCounterKERNEL_MOVED         programsCounter = 31
-	programsCounterKERNEL_NO_METADATA   programsCounter = 32
-	programsCounterKERNEL_NOT_CLONED    programsCounter = 33
-	programsCounterKERNEL_NOT_STRIPPED  programsCounter = 34
-	programsCounterKERNEL_OVERWRITTEN   programsCounter = 35
-	programsCounterKERNEL_RING_FULL     programsCounter = 36
-	programsCounterKERNEL_DROPS         programsCounter = 37
-	programsCounterKERNEL_DROPS_UNTOLD  programsCounter = 38
-	programsCounterKERNEL_FILTERED      programsCounter = 39
-	programsCounterKERNEL_EVENTS        programsCounter = 40
-	programsCounterKERNEL_NOTED         programsCounter = 41
-	programsCounterKERNEL_NOTED_LEFT    programsCounter = 42
-	programsCounterKERNEL_NOTED_DROPPED programsCounter = 43
-	programsCounterCOUNTERS             programsCounter = 44
+	programsCounterPOPPED_STACK         programsCounter = 14
+	programsCounterNOT_PUSHED           programsCounter = 15
+	programsCounterSTRIPPED             programsCounter = 16
+	programsCounterSTRIPPED_BAD         programsCounter = 17
+	programsCounterDISCARDED            programsCounter = 18
+	programsCounterTURNED               programsCounter = 19
+	programsCounterWHY_IS_FRAGMENT      programsCounter = 20
+	programsCounterWHY_NO_CARRIER       programsCounter = 21
+	programsCounterWHY_MTU              programsCounter = 22
+	programsCounterWHY_HOP_LIMIT        programsCounter = 23
+	programsCounterWHY_CARRIER_FULL     programsCounter = 24
+	programsCounterWHY_NOTHING_ASKED    programsCounter = 25
+	programsCounterWHY_MALFORMED_INT    programsCounter = 26
+	programsCounterWHY_DESTINATION_ONLY programsCounter = 27
+	programsCounterKERNEL_NOT_READ      programsCounter = 28
+	programsCounterKERNEL_NOT_FORWARDED programsCounter = 29
+	programsCounterKERNEL_TUNNEL        programsCounter = 30
+	programsCounterKERNEL_NOT_EDITED    programsCounter = 31
+	programsCounterKERNEL_MOVED         programsCounter = 32
+	programsCounterKERNEL_NO_METADATA   programsCounter = 33
+	programsCounterKERNEL_NOT_CLONED    programsCounter = 34
+	programsCounterKERNEL_NOT_STRIPPED  programsCounter = 35
+	programsCounterKERNEL_OVERWRITTEN   programsCounter = 36
+	programsCounterKERNEL_RING_FULL     programsCounter = 37
+	programsCounterKERNEL_DROPS         programsCounter = 38
+	programsCounterKERNEL_DROPS_UNTOLD  programsCounter = 39
+	programsCounterKERNEL_FILTERED      programsCounter = 40
+	programsCounterKERNEL_EVENTS        programsCounter = 41
+	programsCounterKERNEL_NOTED         programsCounter = 42
+	programsCounterKERNEL_NOTED_LEFT    programsCounter = 43
+	programsCounterKERNEL_NOTED_DROPPED programsCounter = 44
+	programsCounterCOUNTERS             programsCounter = 45
 )
 
 type programsEvent struct {
@@ -231,6 +232,7 @@ const (
 	programsVarNodeId       = "node_id"
 	programsVarNumSlots     = "num_slots"
 	programsVarOwnSockets   = "own_sockets"
+	programsVarPop          = "pop"
 	programsVarTesting      = "testing"
 	programsVarTruncate     = "truncate"
 	programsVarVersion      = "version"
@@ -333,6 +335,7 @@ type programsVariableSpecs struct {
 	NodeId       *ebpf.VariableSpec `ebpf:"node_id"`
 	NumSlots     *ebpf.VariableSpec `ebpf:"num_slots"`
 	OwnSockets   *ebpf.VariableSpec `ebpf:"own_sockets"`
+	Pop          *ebpf.VariableSpec `ebpf:"pop"`
 	Testing      *ebpf.VariableSpec `ebpf:"testing"`
 	Truncate     *ebpf.VariableSpec `ebpf:"truncate"`
 	Version      *ebpf.VariableSpec `ebpf:"version"`
@@ -423,6 +426,7 @@ type programsVariables struct {
 	NodeId       *ebpf.Variable `ebpf:"node_id"`
 	NumSlots     *ebpf.Variable `ebpf:"num_slots"`
 	OwnSockets   *ebpf.Variable `ebpf:"own_sockets"`
+	Pop          *ebpf.Variable `ebpf:"pop"`
 	Testing      *ebpf.Variable `ebpf:"testing"`
 	Truncate     *ebpf.Variable `ebpf:"truncate"`
 	Version      *ebpf.Variable `ebpf:"version"`

@@ -153,6 +153,8 @@ var domainCases = []domainCase{
 	{"mode: mx\ncarrier: dst-port\nedge_int: accept"},
 	{"carrier: dst-port\ndomain: 0x5453\nds_instruction: 0x8000\nds_flags: 0x4000"},
 	{"carrier: geneve\ndomain: 0x5453\nds_instruction: 0x8000\nds_flags: 0x4000"},
+	{"mtu: report"},
+	{"mtu: report\ncarrier: geneve\nmax_hops: 3"},
 	{"version: 1.0"},
 	{"version: 2016"},
 	{"version: 2016\ncarrier: vxlan-gpe\nmax_hops: 3"},
@@ -253,7 +255,7 @@ func TestSameAsNode(t *testing.T) {
 			config := Config{
 				NodeID: 9, Mode: watch.ModeMD, Domain: base.Domain(),
 				AcceptEdge: strings.Contains(domain.text, "accept"), Known: base.Knows(), Truncate: 128, Slots: 16,
-				Clone: strings.Contains(domain.text, "clone"),
+				Clone: strings.Contains(domain.text, "clone"), Pop: strings.Contains(domain.text, "mtu: report"),
 			}
 			if base.NamesDevice() {
 				config.DeviceDomain, config.DSFlags = base.Domain().DomainID, base.Domain().DSFlags
@@ -287,7 +289,17 @@ func TestSameAsNode(t *testing.T) {
 					return
 				}
 			}
+			if err := programs.EachCounter(func(name string, count uint64) {
+				if name == "popped_stack" {
+					seen[name] = int(count)
+				}
+			}); err != nil {
+				t.Fatal(err)
+			}
 			t.Log(seen)
+			if config.Pop && seen["popped_stack"] < 20 {
+				t.Errorf("only %d stacks were taken out", seen["popped_stack"])
+			}
 			if config.Clone && seen["clones"] < 100 {
 				t.Errorf("only %d clones", seen["clones"])
 			}
@@ -369,6 +381,9 @@ func (c *sameCase) compare(inEdge, outEdge bool) {
 		e := node.Egress{
 			Port: 2, QueueBytes: r.Uint64N(1<<26) * r.Uint64N(2), DepartedNs: now + r.Uint64N(1<<33),
 			MTU: []int{0, 1500, p.TotalLength + r.IntN(100)}[r.IntN(3)],
+		}
+		if strings.Contains(c.text, "mtu: report") && r.IntN(2) == 0 { // so that few records fit
+			e.MTU = p.TotalLength + r.IntN(60)
 		}
 		if strings.Contains(c.text, "clone") {
 			e.MTU = 0 // clones are short, and fit

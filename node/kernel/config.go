@@ -167,7 +167,6 @@ func (c *Config) refuse(file *conf.Document) {
 		{"clone", n.Clone && n.Mode == "mx", "false in mode mx"},
 		{"ds_mark", n.DSMark != 0, "0"},
 		{"checksum_complement", n.Complement, "false"},
-		{"mtu", n.MTU != "mark", "mark"},
 		{"queues", len(n.Queues) > 0 && !reflect.DeepEqual(n.Queues, usual.Queues), "none"},
 	} {
 		if r.bad {
@@ -209,14 +208,6 @@ func (c *Config) refuse(file *conf.Document) {
 	for i := range n.Watch {
 		if wrong := c.refuseEntry(&n.Watch[i]); wrong != nil {
 			file.Say(fmt.Sprintf("int.watch[%d]", i), "%s", wrong)
-		}
-	}
-	for name := range n.Nodes {
-		if name != c.Name {
-			continue
-		}
-		if o := n.Nodes[name]; o.MTU != "" && o.MTU != "mark" {
-			file.Say("int.nodes."+name+".mtu", "the node in the kernel does not do that yet, want mark")
 		}
 	}
 }

@@ -71,14 +71,13 @@ func TestRefused(t *testing.T) {
 		{"local: true\nint:", "int:\n  domain: 0x5453\n  ds_instruction: 0x8000", ""},
 		{"local: true\nint:", "int:\n  domain: 0x5453\n  ds_instruction: 0x8000\n  clone: true", "int.clone:"},
 		{"mode: md", "domain: 0x5453\n  ds_instruction: 0x8000", "7: local: got true in domain 0x5453"},
-		{"mode: md", "mtu: report", "9: int.mtu:"},
+		{"mode: md", "mtu: report", ""},
 		{"mode: md", "drops: [{protocol: tcp}]\n  drop_events: {period: 1s}", ""},
 		{"mode: md", "drops: [{vlan: 7}]", "9: int.drops[0]: vlan:"},
 		{"mode: md", "queues: [{trigger: 1MB}]", "9: int.queues:"},
 		{"mode: md", "points: {probe_marker: 7}", "9: int.points.probe_marker:"},
 		{"mode: md", "watch: [{vlan: 5}]", ""},
 		{"mode: md", "watch: [{vni: 5}]", "9: int.watch[0]: vni:"},
-		{"mode: md", "nodes: {s1: {mtu: report}}", "int.nodes.s1.mtu:"},
 		{"mode: md", "sink: nowhere", "9: sink:"},
 	} {
 		_, err := Parse([]byte(strings.Replace(valid, row.old, row.new, 1)))

@@ -64,7 +64,7 @@ func New(c *Config) (*Node, error) {
 		NodeID: c.ID, Mode: watch.ModeMD, Domain: domain,
 		AcceptEdge: c.edgeINT() == "accept", Known: n.reporter.Node.Knows(), Truncate: c.node.Reports.Truncate,
 		Slots: slots, Watched: c.watched(), Clone: c.node.Clone, Local: c.Local,
-		Drops: true,
+		Drops: true, Pop: c.mtu() == "report",
 	}
 	if n.reporter.Node.NamesDevice() {
 		config.DeviceDomain, config.DSFlags = domain.DomainID, domain.DSFlags
@@ -120,6 +120,14 @@ func (n *Node) between(ctx context.Context, f func()) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// mtu returns what becomes of packets that have no room for a record of this node.
+func (c *Config) mtu() string {
+	if o := c.node.Nodes[c.Name]; o.MTU != "" {
+		return o.MTU
+	}
+	return c.node.MTU
 }
 
 // edgeINT returns what becomes of INT from edges at this node.

@@ -106,10 +106,12 @@ static __always_inline bool read_md(struct scratch *s, struct packet *p)
 	u16 domain = get16(s, header + 6);
 	u32 record = 4 * p->hop_ml, body = p->stack_end - header - int_header(), base = width(p->bitmap);
 	bool ours = device_domain && domain == device_domain;
+	p->source_only = domain && !ours;
 	if (ours && get16(s, header + 8) & DEVICE_BIT) {
 		if (body < DEVICE)
 			return true;
 		body -= DEVICE;
+		p->source_only = true;
 	}
 	if (record < base || (!domain && record > base))
 		return true;

@@ -16,6 +16,7 @@ const volatile u16 geneve_class = 0;
 const volatile bool accept_edge = false;
 const volatile u16 device_domain = 0, ds_flags = 0; // of the domain whose packets say which device sent them; 0: none
 const volatile u16 known = 0xFFFF; // instructions whose metadata the node knows
+const volatile bool pop = false;   // a stack is taken out of a packet that has no room for a record, and reported
 const volatile u16 truncate = 0;   // bytes of a packet in a report behind INT and L4; 0: all
 const volatile bool testing = false;
 const volatile bool clones = false; // sources leave packets alone, and send clones with INT

@@ -378,8 +378,57 @@ static __always_inline bool shim_full(struct scratch *s, const struct packet *p,
 	return words + n / 4 > 255;
 }
 
-// transit adds the record of this node.
-GLOBAL int transit(struct xdp_md *ctx, const struct packet *p, const struct way *w, struct state *st)
+// pop_stack takes the stack out of a packet that has no room for the record of this node, which takes its place if it
+// fits then (INT 2.1 5.3). What was taken out is reported at the egress. false: the packet is as it was.
+GLOBAL int pop_stack(struct xdp_md *ctx, const struct packet *p, const struct way *w, struct state *st)
+{
+	struct scratch *s = scratch();
+	if (!s || !p || !w || !st)
+		return false;
+	u32 header = p->shim + SHIM, stack = header + int_header(), removed = p->stack_end - stack, n = 4 * p->hop_ml;
+	if (p->source_only || p->stack_end <= stack || removed > 1024 || stack > EDITED || n > 4 * 31 || removed < n)
+		return false;
+	struct event *e = keep(ctx, p, st, behind(p));
+	if (!e || e->kept < p->stack_end) {
+		st->event = 0;
+		return false;
+	}
+	asm volatile("" : "+r"(removed));
+	asm volatile("" : "+r"(stack));
+	if (stack > EDITED || removed > 1024) { // for the verifier
+		st->event = 0;
+		return false;
+	}
+	u64 delta = (u16)~sum(&e->bytes[stack], removed & 0x7FC);
+	struct hop own = {.in_port = st->in_port, .out_port = w->port, .arrived = st->arrived};
+	if (p->total - removed + n > w->mtu) {
+		n = 0;
+	} else {
+		add_record(0, n / 4, p->bitmap, &own);
+		set_record(s, p, st, stack, 0, p->bitmap);
+		delta += sum(s->insert, n & 0x7C) + edit8(s, p, header + 3, get8(s, header + 3) - 1);
+	}
+	u32 shorter = removed - n, length = p->shim + shim_length();
+	delta += edit8(s, p, length, get8(s, length) - shorter / 4);
+	if (carrier == IN_GENEVE)
+		delta += set_options(s, p, -(int)shorter);
+	finish(s, p, delta + resize(s, p, -(int)shorter));
+	count(POPPED_STACK);
+	if (shorter && (!put_front(ctx, s, shorter, stack) || bpf_xdp_adjust_head(ctx, shorter))) {
+		st->record = 0;
+		st->event = 0;
+		return true;
+	}
+	if (!shorter)
+		put_front(ctx, s, 0, stack);
+	n &= 0x7C;
+	if (n)
+		bpf_xdp_store_bytes(ctx, stack, s->insert, n);
+	return true;
+}
+
+// transit adds the record of this node. true: it has no room for it, and may_pop: nothing was done.
+GLOBAL int transit(struct xdp_md *ctx, const struct packet *p, const struct way *w, struct state *st, bool may_pop)
 {
 	struct scratch *s = scratch();
 	if (!s || !p || !w || !st)
@@ -412,6 +461,8 @@ last:
 	set_flag(ctx, s, p, flag_e(), MARKED_HOP_LIMIT, WHY_HOP_LIMIT);
 	return 0;
 too_long:
+	if (may_pop)
+		return true;
 	set_flag(ctx, s, p, flag_m(), MARKED_MTU, WHY_MTU);
 	return 0;
 push:;
@@ -588,14 +639,17 @@ int arrive(struct xdp_md *ctx)
 	if (!p.present && !outside && !has_xd)
 		return XDP_PASS;
 	struct action *a = 0;
-	q = p;
-	if (!p.present && p.tunnel && !(tunnels() && look_into(&p, &q)))
-		count(KERNEL_TUNNEL);
-	else if (!p.present)
-		a = find_action(&q, in->id);
+	struct packet *flow = &p;
+	if (!p.present && p.tunnel) {
+		flow = tunnels() && look_into(&p, &q) ? &q : 0;
+		if (!flow)
+			count(KERNEL_TUNNEL);
+	}
+	if (!p.present && flow)
+		a = find_action(flow, in->id);
 	if (a && !outside && a->mode != MODE_XD)
 		a = 0; // whether it gets INT was decided at the source
-	if (a && a->sample > 1 && !take(&p, &q, a)) {
+	if (a && a->sample > 1 && !take(&p, flow, a)) {
 		count(UNSAMPLED);
 		a = 0;
 	}
@@ -641,7 +695,8 @@ int arrive(struct xdp_md *ctx)
 	} else if (p.type == TYPE_MX && !p.malformed) {
 		keep(ctx, &p, &st, behind(&p));
 	} else {
-		transit(ctx, &p, &w, &st);
+		if (transit(ctx, &p, &w, &st, pop) && !pop_stack(ctx, &p, &w, &st))
+			transit(ctx, &p, &w, &st, false);
 	}
 	if ((st.record || st.event || st.clone) && remember(ctx, &st))
 		count(KERNEL_NOTED);

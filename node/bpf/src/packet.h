@@ -117,6 +117,7 @@ struct packet {
 	u32 start, shim, stack_end, end_int;
 	u8 hop_ml, remaining;
 	u16 flags;  // the first two bytes of the header
+	bool source_only; // there are metadata of the source alone, or may be
 	bool first; // 2016: no node has added a record
 	u16 bitmap;
 	u8 dscp_before;
