@@ -55,7 +55,8 @@ func (h *handler) flow(w http.ResponseWriter, r *http.Request, p *params) {
 	}
 	v := h.cfg.Collector.Inventory()
 	flow.SrcName, flow.DstName = v.Host(flow.Src), v.Host(flow.Dst)
-	bursts, _ := h.cfg.Bursts.Bursts(func(b *telemetry.Burst) bool { return onItsWay(flow, b) }, burst.ByLast, math.MaxInt)
+	near := func(b *telemetry.Burst) bool { return onItsWay(flow, b) }
+	bursts, _ := h.cfg.Bursts.Bursts(near, burst.ByLast, math.MaxInt)
 	writeAnswer(w, types.FlowAnswer{
 		GeneratedAt: h.cfg.Now().UTC(), Flow: *flow, Verdict: analyze.VerdictOf(flow, bursts),
 	})

@@ -27,7 +27,7 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// labScenario is a leaf-spine of six kernel switches, on which all happens that a kernel can lose packets by, to packets
+// labScenario is a leaf-spine of six kernel switches, on which all happens that a kernel can lose packets by, to those
 // of IPv4 and of IPv6.
 const labScenario = `
 duration: 4500ms
@@ -264,8 +264,8 @@ func labDiffers[V comparable](t *testing.T, what string, got, want map[string]V)
 var kernelReasons = map[string]uint8{"acl_deny": 100}
 
 // compareDrops compares drops by place and reason. What a link loses no switch can tell. Where the kernel does not tell
-// the program that follows drops of one, the node has a packet that neither left nor was dropped (docs/reference/node.md):
-// by that it knows how many these are, but for packets of which it has noted nothing.
+// the program that follows drops of one, the node has a packet that neither left nor was dropped (see
+// docs/reference/node.md): by that it knows how many these are, but for packets of which it has noted nothing.
 func (w *labTruth) compareDrops(t *testing.T, got *expect.Answers) {
 	want, have := map[string]uint64{}, map[string]uint64{}
 	between := map[string]uint64{} // lost when a link went down: by one of its two ports
@@ -310,7 +310,8 @@ func (w *labTruth) compareDrops(t *testing.T, got *expect.Answers) {
 	if noted > w.unseen {
 		t.Errorf("nodes were not told of %d drops, and know of %d", noted, w.unseen)
 	} else if w.untold > 0 && w.untold <= allowed {
-		t.Logf("nodes were not told of %d of %d drops; %d packets neither left nor were dropped", w.untold, all, w.unseen)
+		t.Logf("nodes were not told of %d of %d drops; %d packets neither left nor were dropped", w.untold, all,
+			w.unseen)
 		for name := range want {
 			want[name] = min(want[name], have[name])
 		}

@@ -142,7 +142,8 @@ func (r *bench) enter(f func() error) {
 		r.b.Fatal(err)
 	}
 	defer file.Close()
-	err = errors.Join(unix.Setns(int(file.Fd()), unix.CLONE_NEWNET), f(), unix.Setns(int(r.own.Fd()), unix.CLONE_NEWNET))
+	err = errors.Join(unix.Setns(int(file.Fd()), unix.CLONE_NEWNET), f(),
+		unix.Setns(int(r.own.Fd()), unix.CLONE_NEWNET))
 	if err != nil {
 		r.b.Fatal(err)
 	}
@@ -196,8 +197,8 @@ func (r *bench) sender(frames [][]byte) *ebpf.Program {
 		asm.Mov.Imm(asm.R1, int32(r.a)), asm.Mov.Imm(asm.R2, 0), asm.FnRedirect.Call(), asm.Mov.Reg(asm.R0, asm.R0).WithSymbol("end"))
 }
 
-// measure sends packets through the router, and returns how many a second came through. Then it does so once more, while
-// the kernel counts what the two programs take, which takes time itself.
+// measure sends packets through the router, and returns how many a second came through. Then it does so once more,
+// while the kernel counts what the two programs take, which takes time itself.
 func (r *bench) measure(arrive, depart, sender *ebpf.Program, size int, between func()) (f figure) {
 	r.b.Helper()
 	const packets = 8000
