@@ -2,6 +2,8 @@ package api
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
 	"net/http"
 	"net/netip"
 	"reflect"
@@ -122,7 +124,7 @@ func (h *handler) fillTopology(t *telemetry.Topology) {
 	}
 }
 
-// inventory answers with what is known of devices beside what they report.
+// inventory answers with the nodes and ports that the inventory or reports name, and what is known of them.
 func (h *handler) inventory(w http.ResponseWriter, r *http.Request, p *params) {
 	p.accepted(r.Header, types.MediaJSON)
 	if problem := p.problem(); problem != nil {
@@ -132,28 +134,86 @@ func (h *handler) inventory(w http.ResponseWriter, r *http.Request, p *params) {
 	answer := types.Inventory{
 		GeneratedAt: h.cfg.Now().UTC(), Nodes: []types.InventoryNode{}, Hosts: []types.InventoryHost{},
 	}
-	if v := h.cfg.Collector.Inventory(); v != nil {
-		for id, n := range v.Nodes {
-			node := types.InventoryNode{
-				Node: id, Name: h.cfg.Collector.Names()[id], Role: n.Role, Site: n.Site, Ports: []types.InventoryPort{},
-			}
-			if unit, ok := h.cfg.Collector.Configured().QueueUnits[id]; ok {
-				node.QueueUnit = unit.String()
-			}
-			for port, q := range n.Ports {
-				node.Ports = append(node.Ports, types.InventoryPort{
-					Port: port, Name: q.Name, Speed: q.Speed, QueueSize: q.QueueSize,
-				})
-			}
-			slices.SortFunc(node.Ports, func(a, b types.InventoryPort) int { return cmp.Compare(a.Port, b.Port) })
-			answer.Nodes = append(answer.Nodes, node)
-		}
-		slices.SortFunc(answer.Nodes, func(a, b types.InventoryNode) int { return cmp.Compare(a.Node, b.Node) })
-		for _, host := range v.Hosts {
-			answer.Hosts = append(answer.Hosts, types.InventoryHost{
-				Prefix: host.Prefix, Name: host.Name, Site: host.Site,
-			})
+	v := h.cfg.Collector.Inventory()
+	if v == nil {
+		v = &telemetry.Inventory{}
+	}
+	behind := h.behindPorts(v)
+	ids := slices.Collect(maps.Keys(v.Nodes))
+	for id := range behind {
+		if _, ok := v.Nodes[id]; !ok {
+			ids = append(ids, id)
 		}
 	}
+	slices.Sort(ids)
+	for _, id := range ids {
+		n := v.Nodes[id]
+		node := types.InventoryNode{
+			Node: id, Name: h.cfg.Collector.Names()[id], Role: n.Role, Site: n.Site, Ports: []types.InventoryPort{},
+		}
+		if unit, ok := h.cfg.Collector.Configured().QueueUnits[id]; ok {
+			node.QueueUnit = unit.String()
+		}
+		ports := slices.Collect(maps.Keys(n.Ports))
+		for port := range behind[id] {
+			if _, ok := n.Ports[port]; !ok {
+				ports = append(ports, port)
+			}
+		}
+		slices.Sort(ports)
+		for _, port := range ports {
+			q := n.Ports[port]
+			node.Ports = append(node.Ports, types.InventoryPort{
+				Port: port, Name: q.Name, Speed: q.Speed, QueueSize: q.QueueSize, To: behind[id][port],
+			})
+		}
+		answer.Nodes = append(answer.Nodes, node)
+	}
+	for _, host := range v.Hosts {
+		answer.Hosts = append(answer.Hosts, types.InventoryHost{Prefix: host.Prefix, Name: host.Name, Site: host.Site})
+	}
 	writeAnswer(w, answer)
+}
+
+// behindPorts says of each port that reports name what is behind it, as far as that is known, by node.
+func (h *handler) behindPorts(v *telemetry.Inventory) map[uint32]map[uint32]string {
+	t := h.cfg.Collector.Topology()
+	hosts := map[[2]uint32][]string{} // by node and port
+	for _, host := range t.Hosts {
+		at := host.Places[0]                     // the latest
+		if at.Port == nil || host.Tunnel != "" { // what is in a tunnel is behind its end
+			continue
+		}
+		place := [2]uint32{at.Node, *at.Port}
+		if name := cmp.Or(v.Host(host.Address), host.Address.String()); !slices.Contains(hosts[place], name) {
+			hosts[place] = append(hosts[place], name)
+		}
+	}
+	behind := map[uint32]map[uint32]string{}
+	for _, n := range t.Nodes {
+		behind[n.ID] = map[uint32]string{}
+		for _, p := range n.Ports {
+			there := hosts[[2]uint32{n.ID, p.Port}]
+			switch {
+			case p.ToNode != nil:
+				behind[n.ID][p.Port] = portText(v, h.cfg.Collector.Names(), *p.ToNode, p.ToPort)
+			case len(there) == 1:
+				behind[n.ID][p.Port] = there[0]
+			case len(there) > 1:
+				behind[n.ID][p.Port] = fmt.Sprintf("%d hosts", len(there))
+			default:
+				behind[n.ID][p.Port] = ""
+			}
+		}
+	}
+	return behind
+}
+
+// portText names a port with its node: leaf1 Ethernet6, or leaf1 port 6.
+func portText(v *telemetry.Inventory, names map[uint32]string, node uint32, port *uint32) string {
+	text := cmp.Or(names[node], fmt.Sprintf("node %d", node))
+	if port == nil {
+		return text
+	}
+	return text + " " + cmp.Or(v.Port(&node, port).Name, fmt.Sprintf("port %d", *port))
 }

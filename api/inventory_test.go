@@ -91,9 +91,42 @@ func TestInventory(t *testing.T) {
 	if err := json.Unmarshal(ask(h, "GET", "/api/v1/inventory").Body.Bytes(), &inventory); err != nil {
 		t.Fatal(err)
 	}
-	if len(inventory.Nodes) != 4 || inventory.Nodes[1].Name != "s1" || inventory.Nodes[1].Role != "leaf" ||
+	if len(inventory.Nodes) < 4 || inventory.Nodes[1].Name != "s1" || inventory.Nodes[1].Role != "leaf" ||
 		len(inventory.Nodes[3].Ports) != 8 || inventory.Nodes[3].Ports[2].Name != "n3-p2" ||
 		len(inventory.Hosts) != len(hosts) {
 		t.Errorf("got %+v", inventory)
+	}
+	behind := 0
+	for _, n := range topology.Nodes {
+		for _, p := range n.Ports {
+			if p.ToNode != nil && p.ToPort != nil {
+				behind++
+				to := inventory.Nodes[n.ID].Ports[p.Port].To
+				if want := fmt.Sprintf("s%d %s", *p.ToNode, portName(*p.ToNode, *p.ToPort)); to != want {
+					t.Errorf("behind port %d of %d is %q, want %q", p.Port, n.ID, to, want)
+				}
+			}
+		}
+	}
+	for _, host := range topology.Hosts {
+		if at := host.Places[0]; at.Port != nil {
+			behind++
+			if to := inventory.Nodes[at.Node].Ports[*at.Port].To; to != host.HostName {
+				t.Errorf("behind %s of %d is %q, want %q", at.PortName, at.Node, to, host.HostName)
+			}
+		}
+	}
+	if behind == 0 {
+		t.Error("nothing is behind any port")
+	}
+
+	// Without a file, it has what reports name.
+	f.Configure(analyze.Configured{Names: f.Names()})
+	inventory = types.Inventory{}
+	if err := json.Unmarshal(ask(h, "GET", "/api/v1/inventory").Body.Bytes(), &inventory); err != nil {
+		t.Fatal(err)
+	}
+	if len(inventory.Nodes) != len(topology.Nodes) || inventory.Nodes[0].Role != "" || len(inventory.Hosts) != 0 {
+		t.Errorf("without a file: %+v", inventory)
 	}
 }

@@ -69,7 +69,8 @@ func operations() []operation {
 		listOf("hosts", live(filter.HostTable, (*handler).allHosts), types.HostList{},
 			"addresses, and where they are attached"),
 		get("inventory", "inventory", (*handler).inventory, types.Inventory{},
-			"names of ports and hosts, speeds, roles and sites, of the file that `inventory` of the configuration names").
+			"nodes and ports that reports name, with names, speeds, roles and sites of the file that `inventory` of the configuration "+
+				"names, and what is behind each port").
 			with("").of("topology"),
 		get("topology", "topology", (*handler).topology, types.Topology{},
 			"nodes, ports, links and hosts in one answer").

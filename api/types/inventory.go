@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// An Inventory answers GET /api/v1/inventory: what is known of devices beside what they report.
+// An Inventory answers GET /api/v1/inventory: nodes and ports that the inventory or reports name, and what is known of
+// them beside what they report.
 type Inventory struct {
 	GeneratedAt time.Time       `json:"generated_at"`
 	Nodes       []InventoryNode `json:"nodes"`
@@ -28,6 +29,7 @@ type InventoryPort struct {
 	Name      string `json:"name,omitempty"`
 	Speed     uint64 `json:"speed_bps,omitempty"`
 	QueueSize uint64 `json:"queue_size,omitempty"` // bytes
+	To        string `json:"to,omitempty"`         // what is behind it: a node and its port, a host, or how many hosts
 }
 
 // An InventoryHost is the addresses in a prefix.

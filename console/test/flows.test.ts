@@ -84,7 +84,7 @@ test('a flow of now and its record of a time range show the same', () => {
     paths: null,
     path_changes: 0,
   });
-  const then = ofRecord({
+  const record = {
     ...ends,
     id: 'x',
     packets: 4,
@@ -94,6 +94,8 @@ test('a flow of now and its record of a time range show the same', () => {
     path_changes: 0,
     residence_mean_ns: 20,
     residence_max_ns: 90,
-  });
-  expect({ ...then, last: 'l', dscp: 0 }).toEqual(now);
+  };
+  const then = ofRecord(record, 2);
+  expect(then).toMatchObject({ pps: 2, bps: 160 });
+  expect({ ...then, last: 'l', dscp: 0, pps: null, bps: null }).toEqual(now);
 });

@@ -1,14 +1,11 @@
 import { expect, test } from 'vitest';
-import { best, hitsOfAddress, hitsOfPages, hitsOfTopology, isAddress, isId } from '../src/lib/search';
+import { best, hitsOfAddress, hitsOfInventory, hitsOfLinks, hitsOfPages, isAddress, isId } from '../src/lib/search';
 
 const time = '2026-01-01T00:00:00Z';
 const node = (id: number, name?: string) => ({
-  id,
+  node: id,
   ...(name === undefined ? {} : { name }),
-  first: time,
-  last: time,
-  packets: 1,
-  ports: [{ port: 3, first: time, last: time, sent: 1, received: 1 }],
+  ports: [{ port: 3, ...(id === 11 ? { name: 'Ethernet3', to: 'h4' } : {}) }],
 });
 const link = (from: number, to: number) => ({
   from,
@@ -28,10 +25,11 @@ const hits = [
     { name: 'flows', title: 'Flows' },
     { name: 'flow', title: 'Flow', under: 'flows' },
   ]),
-  ...hitsOfTopology({
+  ...hitsOfInventory({
     nodes: [node(1, 'leaf1'), node(11, 'leaf11'), node(2)],
-    links: [link(1, 2), link(2, 1), link(11, 2)],
+    hosts: [{ prefix: '10.0.1.4/32', name: 'h4' }],
   }),
+  ...hitsOfLinks({ links: [link(1, 2), link(2, 1), link(11, 2)] }),
 ];
 const found = (text: string) => best(hits, text, 10).map((h) => h.text);
 
@@ -40,11 +38,13 @@ test('what begins with the words comes first, the shortest before the others', (
     'leaf1',
     'leaf11',
     'leaf1 port 3',
-    'leaf11 port 3',
     'leaf1 – node 2',
     'leaf11 – node 2',
+    'leaf11 Ethernet3 → h4',
   ]);
-  expect(found('LEAF1 port')).toEqual(['leaf1 port 3', 'leaf11 port 3']);
+  expect(found('LEAF1 port')).toEqual(['leaf1 port 3', 'leaf11 Ethernet3 → h4']);
+  expect(found('ethernet3')).toEqual(['leaf11 Ethernet3 → h4']);
+  expect(found('h4')).toEqual(['h4 10.0.1.4', 'leaf11 Ethernet3 → h4']);
   expect(found('node 2')).toEqual(['node 2', 'node 2 port 3', 'leaf1 – node 2', 'leaf11 – node 2']);
   expect(found('flows')).toEqual(['Flows']);
   expect(found('nothing has this')).toEqual([]);

@@ -29,6 +29,7 @@ const listed = [
 const shapes: Record<string, Shape> = {
   ...Object.fromEntries(listed.map((name) => [name, { generated_at: 'text', [name]: 'records' } satisfies Shape])),
   topology: { generated_at: 'text', nodes: 'records', links: 'records' },
+  inventory: { generated_at: 'text', nodes: 'records', hosts: 'records' },
   loss: { generated_at: 'text', loss: 'records', tables: 'object' },
   heatmap: {
     generated_at: 'text',

@@ -876,6 +876,7 @@ export interface components {
             port: number;
             queue_size?: number;
             speed_bps?: number;
+            to?: string;
         };
         LeftOut: {
             what: string;

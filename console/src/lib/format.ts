@@ -56,6 +56,9 @@ export function depthUnit(units: (string | undefined)[]): string {
 /** bits writes a rate in bits a second: 15.6 Mbit/s. */
 export const bits = (n: Maybe): string => (n == null ? unknown : `${bytes(n).replace(/B$/, 'bit')}/s`);
 
+/** speed writes what a port carries at most: 25G. */
+export const speed = (bps: Maybe): string => withUnit(bps, countUnits, '');
+
 /** compact writes a count in little space: 999, 1.23k, 45.6M. */
 export const compact = (n: Maybe): string => withUnit(n, countUnits, '');
 
@@ -141,18 +144,19 @@ export function nodeName(id: number | null | undefined, name?: string): string {
   return id == null ? 'unknown' : `node ${id}`;
 }
 
-/** endpoint is one side of a flow. Protocols without ports, and later fragments, have 0 on both sides. */
-export function endpoint(flow: Endpoints, side: 'src' | 'dst'): string {
-  if (flow.src_port === 0 && flow.dst_port === 0) return flow[side];
-  const ip = flow[side].includes(':') ? `[${flow[side]}]` : flow[side];
+/** endpoint is one side of a flow; hostName names addresses. Protocols without ports, and later fragments, have 0 on both sides. */
+export function endpoint(flow: Endpoints, side: 'src' | 'dst', hostName?: (address: string) => string): string {
+  const name = hostName?.(flow[side]) || flow[side];
+  if (flow.src_port === 0 && flow.dst_port === 0) return name;
+  const ip = name === flow[side] && name.includes(':') ? `[${name}]` : name;
   return `${ip}:${side === 'src' ? flow.src_port : flow.dst_port}`;
 }
 
-/** flowName writes a flow as one line. */
-export function flowName(flow: Endpoints | null | undefined): string {
+/** flowName writes a flow as one line; hostName names its addresses. */
+export function flowName(flow: Endpoints | null | undefined, hostName?: (address: string) => string): string {
   if (!flow) return 'flow unknown';
   const tunnel = flow.tunnel ? ` in ${flow.tunnel} ${flow.tunnel_id ?? ''}`.trimEnd() : '';
-  return `${endpoint(flow, 'src')} → ${endpoint(flow, 'dst')} ${flow.protocol}${tunnel}`;
+  return `${endpoint(flow, 'src', hostName)} → ${endpoint(flow, 'dst', hostName)} ${flow.protocol}${tunnel}`;
 }
 
 /** flowParams are the parameters of the page of a flow, which the API finds by its endpoints. */

@@ -1,28 +1,48 @@
 // What one may be looking for by a few words: pages, nodes, links, ports, incidents, addresses, and whatever has an id.
-import type { Flow, Incident, Topology } from '../api/types';
+import type { Flow, Incident, Inventory, Topology } from '../api/types';
 import { flowName, nodeName } from './format';
 import type { Values } from './route.svelte';
 
 /** A Hit is one of the things that were meant, and the page that shows it. */
 export interface Hit {
-  kind: 'page' | 'node' | 'port' | 'link' | 'incident' | 'address' | 'flow' | 'event' | 'burst';
+  kind: 'page' | 'node' | 'port' | 'host' | 'link' | 'incident' | 'address' | 'flow' | 'event' | 'burst';
   text: string;
   page: string;
   params?: Values;
 }
 
-/** hitsOfPages are the pages of the menu. */
+/** hitsOfPages are the pages that need no object. */
 export const hitsOfPages = (pages: { name: string; title: string; under?: string }[]): Hit[] =>
-  pages.filter((p) => !p.under).map((p) => ({ kind: 'page', text: p.title, page: p.name }));
+  pages
+    .filter((p) => !p.under || ['inventory', 'reports'].includes(p.name))
+    .map((p) => ({ kind: 'page', text: p.title, page: p.name }));
 
-/** hitsOfTopology are nodes, links (both directions are one), and the ports by which nodes send. */
-export function hitsOfTopology({ nodes, links }: Pick<Topology, 'nodes' | 'links'>): Hit[] {
-  const found: Hit[] = (nodes ?? []).map((n) => ({
+/** hitsOfInventory are nodes, ports with what is behind them, and hosts. */
+export const hitsOfInventory = ({ nodes, hosts }: Pick<Inventory, 'nodes' | 'hosts'>): Hit[] => [
+  ...(nodes ?? []).map((n): Hit => ({
     kind: 'node',
-    text: nodeName(n.id, n.name),
+    text: [nodeName(n.node, n.name), n.role, n.site].filter(Boolean).join(', '),
     page: 'topology',
-    params: { node: n.id },
-  }));
+    params: { node: n.node },
+  })),
+  ...(nodes ?? []).flatMap((n) =>
+    (n.ports ?? []).map((p): Hit => ({
+      kind: 'port',
+      text: `${nodeName(n.node, n.name)} ${p.name || `port ${p.port}`}${p.to ? ` → ${p.to}` : ''}`,
+      page: 'queues',
+      params: { node: n.node, filter: `egress_port = ${p.port}` },
+    })),
+  ),
+  ...(hosts ?? []).map((h): Hit => ({
+    kind: 'host',
+    text: `${h.name} ${h.prefix.replace(/\/(32|128)$/, '')}`,
+    page: 'flows',
+    params: { filter: `src in ${h.prefix} or dst in ${h.prefix}` },
+  })),
+];
+
+/** hitsOfLinks are links, of which both directions are one. */
+export function hitsOfLinks({ links }: Pick<Topology, 'links'>): Hit[] {
   const cables = new Map<string, Hit>();
   for (const link of links ?? []) {
     const key = [link.from, link.to].toSorted((a, b) => a - b).join(' ');
@@ -30,16 +50,7 @@ export function hitsOfTopology({ nodes, links }: Pick<Topology, 'nodes' | 'links
     if (!cables.has(key))
       cables.set(key, { kind: 'link', text: `${from} – ${to}`, page: 'topology', params: { link: key } });
   }
-  found.push(...cables.values());
-  for (const node of nodes ?? [])
-    for (const port of node.ports ?? [])
-      found.push({
-        kind: 'port',
-        text: `${nodeName(node.id, node.name)} port ${port.port}`,
-        page: 'queues',
-        params: { node: node.id },
-      });
-  return found;
+  return [...cables.values()];
 }
 
 /** hitsOfIncidents are what broke, the latest first. */

@@ -25,6 +25,7 @@ export const explains: Record<string, [page: string, heading?: string]> = {
   burst: ['reference/events', 'microburst'],
   alerts: ['how-to/get-alerts'],
   collector: ['explanation/design', 'the-ledger'],
+  inventory: ['how-to/name-ports-and-hosts'],
   reports: ['how-to/use-the-console', 'raw-reports'],
   explore: ['how-to/use-the-console', 'explore'],
 };
@@ -45,6 +46,7 @@ export const pages: Page[] = [
   { name: 'explore', title: 'Explore', load: () => import('./Explore.svelte'), ranged: true },
   { name: 'docs', title: 'Docs', load: () => import('./Docs.svelte') },
   { name: 'reports', title: 'Raw reports', load: () => import('./Reports.svelte'), under: 'collector', ranged: true },
+  { name: 'inventory', title: 'Inventory', load: () => import('./Inventory.svelte'), under: 'topology' },
   { name: 'flow', title: 'Flow', load: () => import('./Flow.svelte'), under: 'flows', ranged: true },
   { name: 'burst', title: 'Burst', load: () => import('./Burst.svelte'), under: 'queues' },
   { name: 'incident', title: 'Incident', load: () => import('./Incident.svelte'), under: 'incidents' },

@@ -20,6 +20,22 @@ const markup = '<img src=x onerror=alert(1)>';
 /** longName has 93 characters; one of them is two in JavaScript. */
 const longName = `${'a-leaf-switch-in-row-17-of-hall-3-'.padEnd(92, 'x')}🦊`;
 
+/** inventory names ports and hosts, one of them as long as it may be. */
+export const inventory = `
+nodes:
+  1: {role: leaf, site: ams1, ports: {1: {name: ${'Ethernet1/'.padEnd(64, '1')}, speed: 40M, queue_size: 1MB}}}
+  4:
+    role: leaf
+    site: ams2
+    ports:
+      1: {name: Ethernet1, speed: 40M}
+      4: {name: Ethernet4, speed: 20M, queue_size: 250kB}
+hosts:
+- {address: 10.0.4.2, name: h8, site: ams2}
+- {address: 'fd00:0:0:4::2', name: h8, site: ams2}
+- {address: 10.0.1.0/24, name: rack1}
+`;
+
 /** alertRules has an output that never works: nobody listens there. */
 const alertRules = `
 rules:
@@ -61,8 +77,8 @@ const known = {
 /**
  * The servers, and the files that look at each, in the order of Playwright. What a server is: scenario is what it hears, renamed other names
  * of its nodes, data whether it keeps records, raw whether it keeps datagrams, junk datagrams that are no reports, alerts whether it has
- * rules, login whether one has to log in, config what else is configured, truth whether the network says what it knows. Files share a server
- * that they do not change.
+ * rules, login whether one has to log in, config what else is configured, inventory what names ports and hosts, truth whether the
+ * network says what it knows. Files share a server that they do not change.
  */
 const servers = [
   { files: ['empty'], of: {} },
@@ -77,7 +93,7 @@ const servers = [
   { files: ['pages'], of: { ...records, raw: true, renamed: { spine2: markup } } },
   { files: ['details', 'incidents', 'recover', 'reports', 'robust', 'samples', 'sizes'], of: everything },
   { files: ['tasks', 'truth'], of: known },
-  { files: ['wide'], of: { ...records, raw: true, renamed: { leaf1: longName } } },
+  { files: ['inventory', 'wide'], of: { ...records, raw: true, renamed: { leaf1: longName }, inventory } },
 ];
 
 /**
@@ -108,7 +124,10 @@ function leafSpine(leaves, spines) {
 const ask = async (url, path) => (await fetch(`${url}/api/v1/${path}`)).json();
 
 /** start starts a server and returns its process, its address, and a promise that it has heard all that it shall. */
-async function start(dir, { scenario, renamed = {}, data, raw, alerts, junk = [], login, config = '', truth = false }) {
+async function start(
+  dir,
+  { scenario, renamed = {}, data, raw, alerts, junk = [], login, config = '', inventory: named, truth = false },
+) {
   const args = ['serve', '--listen', 'udp://127.0.0.1:0', '--http', '127.0.0.1:0'];
   const file = (name, text) => {
     writeFileSync(join(dir, name), text, { mode: 0o600 });
@@ -120,6 +139,7 @@ async function start(dir, { scenario, renamed = {}, data, raw, alerts, junk = []
     for (const [node, name] of Object.entries(renamed)) stdout = stdout.replaceAll(node, `'${name}'`);
     args.push('--config', file('serve.yaml', stdout + config));
   }
+  if (named) args.push('--inventory', file('inventory.yaml', named));
   if (data) args.push('--data', join(dir, 'data'));
   if (raw) args.push('--raw-reports', '64MiB');
   if (alerts) args.push('--alerts', file('alerts.yaml', alertRules));

@@ -21,6 +21,7 @@ test.beforeAll(async () => {
   shown = [
     'overview',
     'topology',
+    'inventory',
     `topology?node=${nodes.find((node) => node.name.length > 90).id}`,
     `topology?link=${[link.from, link.to].sort((a, b) => a - b).join('+')}`,
     'flows',

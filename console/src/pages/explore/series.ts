@@ -1,3 +1,4 @@
+import { inventory } from '../../api/inventory.svelte';
 import { bytes, compact, duration, nodeName, number, words } from '../../lib/format';
 import { additive, type Found, type Question, type Row } from './question';
 
@@ -29,10 +30,15 @@ export function cellText(name: string, row: Row): string {
   if (['node', 'from', 'to'].includes(name))
     return nodeName(value as number | null, row[name === 'node' ? 'name' : `${name}_name`] as string | undefined);
   if (value == null) return '–';
+  const of = portOf[name];
+  if (of) return inventory.portName(row[of] as number | undefined, value as number);
+  if (name === 'src' || name === 'dst') return inventory.hostName(String(value)) || String(value);
   if (name === 'reason_name' || name === 'loss_known') return words(String(value));
   return String(value);
 }
 
+/** the fields in which the node of a port is */
+const portOf: Record<string, string> = { ingress_port: 'node', egress_port: 'node', from_port: 'from', to_port: 'to' };
 const bareWords: Record<string, string> = { ingress_port: 'in', egress_port: 'out' }; // as places are written elsewhere
 
 /** fieldText writes a field of a record where nothing says which it is. */

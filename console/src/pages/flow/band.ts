@@ -1,4 +1,5 @@
 import type { PathHop, PathTime } from '../../api/types';
+import { inventory } from '../../api/inventory.svelte';
 import { nodeName } from '../../lib/format';
 import { withParts } from '../../lib/sample';
 
@@ -15,7 +16,7 @@ export interface Lane {
 export function pathLabel(path: PathTime, ports = false, unknown?: string[]): string {
   if (!path.hops?.length) return 'path unknown';
   const between = (hop: PathHop): string =>
-    ports ? ` (in ${hop.ingress_port ?? '–'} out ${hop.egress_port ?? '–'})` : '';
+    ports ? ` (${inventory.portsText(hop.node, hop.ingress_port, hop.egress_port)})` : '';
   const nodes = path.hops.map((hop) =>
     hop.missing ? `? ×${hop.missing}` : `${nodeName(hop.node, hop.name)}${between(hop)}`,
   );

@@ -61,7 +61,8 @@ export async function flowsOfRange(
       asked,
       signal,
     );
-    rows.push(...(answer.flows ?? []).map(ofRecord));
+    const seconds = (Date.parse(answer.until) - Date.parse(answer.since)) / 1000;
+    rows.push(...(answer.flows ?? []).map((r) => ofRecord(r, seconds)));
     progress(rows.length);
     cursor = answer.next_cursor ?? '';
     if (!cursor || rows.length >= limit)

@@ -8,6 +8,9 @@ export interface FlowRow extends Endpoints {
   /** flows in it */ flows: number;
   packets: number;
   bytes: number;
+  /** packets and bits per second, of those that were reported: over the life of the flow, or the time range */ pps:
+    number | null;
+  bps: number | null;
   drops: number;
   reports: number;
   residence: number | null;
@@ -43,6 +46,10 @@ const via = (flow: Flow): string =>
       )
     : '';
 
+/** rates are what there was in some seconds. */
+const rates = (f: { packets: number; bytes?: number }, seconds: number): Pick<FlowRow, 'pps' | 'bps'> =>
+  seconds > 0 ? { pps: f.packets / seconds, bps: ((f.bytes ?? 0) * 8) / seconds } : { pps: null, bps: null };
+
 export const ofFlow = (f: Flow): FlowRow => ({
   id: f.id,
   src: f.src,
@@ -55,6 +62,7 @@ export const ofFlow = (f: Flow): FlowRow => ({
   flows: 1,
   packets: f.packets,
   bytes: f.bytes,
+  ...rates(f, (Date.parse(f.last) - Date.parse(f.first)) / 1000),
   drops: f.drops,
   reports: f.reports,
   residence: typical(f.residence_ns),
@@ -67,7 +75,7 @@ export const ofFlow = (f: Flow): FlowRow => ({
   sample: f.sample,
 });
 
-export const ofRecord = (r: FlowRecord): FlowRow => ({
+export const ofRecord = (r: FlowRecord, seconds: number): FlowRow => ({
   id: r.id,
   src: r.src,
   dst: r.dst,
@@ -79,6 +87,7 @@ export const ofRecord = (r: FlowRecord): FlowRow => ({
   flows: 1,
   packets: r.packets,
   bytes: r.bytes ?? 0,
+  ...rates(r, seconds),
   drops: r.drops ?? 0,
   reports: r.reports ?? 0,
   residence: r.residence_mean_ns ?? null,
@@ -134,6 +143,8 @@ export function grouped(rows: FlowRow[], by: string): FlowRow[] {
         flows: 0,
         packets: 0,
         bytes: 0,
+        pps: null,
+        bps: null,
         drops: 0,
         reports: 0,
         residence: null,
@@ -152,6 +163,8 @@ export function grouped(rows: FlowRow[], by: string): FlowRow[] {
     sum.sample = sum.flows++ ? worst([sum.sample, row.sample]) : row.sample;
     sum.packets += row.packets;
     sum.bytes += row.bytes;
+    if (row.pps !== null) sum.pps = (sum.pps ?? 0) + row.pps;
+    if (row.bps !== null) sum.bps = (sum.bps ?? 0) + row.bps;
     sum.drops += row.drops;
     sum.reports += row.reports;
     [sum.residence, sum.weight] = mean(sum.residence, sum.weight, row.residence, row.packets);

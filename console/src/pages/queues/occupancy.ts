@@ -1,5 +1,6 @@
 // Heat maps of queues, from records of their occupancy in pieces of time.
 import type { QueueRecord } from '../../api/types';
+import { inventory } from '../../api/inventory.svelte';
 import { every } from '../../lib/filter';
 import { nodeName } from '../../lib/format';
 
@@ -11,7 +12,7 @@ export interface Column {
 
 export const keyOf = (q: QueueRecord): string => `${q.node} ${q.egress_port ?? ''} ${q.queue ?? ''}`;
 export const nameOf = (q: QueueRecord): string =>
-  `${nodeName(q.node, q.name)} out ${q.egress_port ?? '–'}${q.queue ? ` q${q.queue}` : ''}`;
+  `${nodeName(q.node, q.name)} ${inventory.portsText(q.node, null, q.egress_port)}${q.queue ? ` q${q.queue}` : ''}`;
 
 /** filterOf selects some queues of all, and of their records those that a filter selects, if there is one. */
 export function filterOf(queues: QueueRecord[], filter = ''): string {
