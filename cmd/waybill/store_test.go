@@ -292,7 +292,7 @@ func TestStoreKilled(t *testing.T) {
 	sink := &processSink{UDPSink: to, p: p}
 	var written bytes.Buffer
 	f, s := storeFabric(t, sink, &written)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	part := func(n time.Duration) {
 		t.Helper()
