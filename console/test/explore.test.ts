@@ -12,7 +12,8 @@ vi.stubGlobal('localStorage', {
 beforeEach(() => kept.clear());
 const { ask: askStore, coarse, paramsOf, questionOf, upToNow } = await import('../src/pages/explore/question');
 const { filtersOf } = await import('../src/pages/explore/groups');
-const { picture, labelOf } = await import('../src/pages/explore/series');
+const { fieldText, keyOf, labelOf, picture } = await import('../src/pages/explore/series');
+const { inventory } = await import('../src/api/inventory.svelte');
 const { sankey } = await import('../src/lib/sankey');
 const { forget, save, saved } = await import('../src/lib/saved');
 
@@ -323,4 +324,14 @@ test('saved views are addresses of their page', () => {
   expect(saved('explore')).toEqual([]);
   kept.set('waybill.saved.explore', 'nonsense');
   expect(saved('explore')).toEqual([]);
+});
+
+test('groups stay apart where the inventory gives them the same name', () => {
+  inventory.set({ nodes: [], hosts: [{ prefix: '10.0.1.0/24', name: 'rack1' }] });
+  const q = ask('of=flows&by=src');
+  const rows = ['10.0.1.1', '10.0.1.2'].map((src) => ({ src }));
+  expect(rows.map((row) => labelOf(q, row))).toEqual(['rack1', 'rack1']);
+  expect(new Set(rows.map((row) => keyOf(q, row))).size).toBe(2);
+  expect(rows.map((row) => fieldText('src', row, true))).toEqual(['10.0.1.1', '10.0.1.2']);
+  inventory.set({ nodes: [], hosts: [] });
 });

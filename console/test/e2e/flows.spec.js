@@ -301,8 +301,8 @@ test('100,000 rows', async () => {
     region.scrollTop = region.scrollHeight;
   });
   await page.getByRole('link', { name: '10.1.134.159:1' }).waitFor(); // number 99,999
-  await page.getByRole('button', { name: 'Packets' }).click();
-  await page.getByRole('button', { name: 'Packets' }).click(); // the smallest first, from its beginning
+  await page.getByRole('button', { name: 'Packets', exact: true }).click();
+  await page.getByRole('button', { name: 'Packets', exact: true }).click(); // the smallest first, from its beginning
   await page.waitForSelector('th[aria-sort=ascending]');
   assert.equal(await page.locator(table).evaluate((region) => region.scrollTop), 0);
   await page.getByRole('link', { name: '10.1.134.159:1' }).waitFor();

@@ -296,7 +296,7 @@ test('who comes back to a table finds the rows that they left', async () => {
   await page.goBack();
   await page.getByRole('region', { name: 'Flows' }).waitFor();
   assert.equal(await top(), 300);
-  await page.getByRole('button', { name: 'Packets' }).click(); // another order begins at its beginning
+  await page.getByRole('button', { name: 'Packets', exact: true }).click(); // another order begins at its beginning
   assert.equal(await top(), 0);
 });
 

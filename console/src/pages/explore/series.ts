@@ -18,7 +18,8 @@ export interface Picture {
   /** pieces at the ends that the time range cuts */ cut: number;
 }
 
-const keyOf = (q: Question, row: Row): string => JSON.stringify(q.by.map((name) => row[name] ?? null));
+/** keyOf says which group a record is of. Names do not: all hosts of a prefix may have the same. */
+export const keyOf = (q: Question, row: Row): string => JSON.stringify(q.by.map((name) => row[name] ?? null));
 
 /** labelOf names a group by its fields. */
 export const labelOf = (q: Question, row: Row): string =>
@@ -41,10 +42,12 @@ export function cellText(name: string, row: Row): string {
 const portOf: Record<string, string> = { ingress_port: 'node', egress_port: 'node', from_port: 'from', to_port: 'to' };
 const bareWords: Record<string, string> = { ingress_port: 'in', egress_port: 'out' }; // as places are written elsewhere
 
-/** fieldText writes a field of a record where nothing says which it is. */
-export function fieldText(name: string, row: Row): string {
+/** fieldText writes a field of a record where nothing says which it is; plain: without names of the inventory, which several values may have. */
+export function fieldText(name: string, row: Row, plain = false): string {
   const bare = name.endsWith('port') || ['queue', 'reason', 'dscp', 'tunnel_id', 'hw_id'].includes(name);
-  return bare ? `${bareWords[name] ?? words(name)} ${cellText(name, row)}` : cellText(name, row);
+  const known = row[name] != null && (name in portOf || name === 'src' || name === 'dst');
+  const text = plain && known ? String(row[name]) : cellText(name, row);
+  return bare ? `${bareWords[name] ?? words(name)} ${text}` : text;
 }
 
 /** valueText writes a measure with its unit. */
