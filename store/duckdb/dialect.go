@@ -33,6 +33,8 @@ func (dialect) Quantile(name, q string) string {
 
 func (dialect) RouteNodes() string { return "r.node" }
 
+func (dialect) NoRoute(string) string { return "" }
+
 func (dialect) FirstNode() string {
 	return "CASE WHEN to_node IS NULL OR len(node) > 1 THEN node[1] END"
 }

@@ -183,6 +183,10 @@ func (s *Schema) selectFrom(c *Compiled, q *store.Query, t *Table, rows string, 
 	case q.Order != "":
 		by := orders(q)
 		for i := range by {
+			routeNodes := func(d Derived) bool { return d.Name == by[i] && d.Routes && d.Text == s.RouteNodes() }
+			if last := s.NoRoute(by[i]); last != "" && slices.ContainsFunc(t.Derived, routeNodes) {
+				by[i] = last + ", " + by[i]
+			}
 			by[i] += map[bool]string{true: " ASC NULLS LAST", false: " DESC NULLS LAST"}[q.Ascending]
 		}
 		c.Text += " ORDER BY " + strings.Join(append(by, group...), ", ")

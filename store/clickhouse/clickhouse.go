@@ -1,0 +1,135 @@
+// Package clickhouse is the store on a ClickHouse server: the tables of package schema in one database, each resolution
+// in a table of its own.
+package clickhouse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/waybill-int/waybill/store/schema"
+)
+
+// A Config says where a Store is. Use DefaultConfig and change what is needed.
+type Config struct {
+	// Address is as clickhouse-go has it: clickhouse://USER:PASSWORD@HOST:9000/DATABASE, or http:// and https:// with
+	// the port for that. The database has to be there; the tables are made.
+	Address string
+	// Keep is how long records are kept: those of 1 and 10 seconds, of minutes, of hours. Events are kept as long as
+	// hours.
+	Keep [len(schema.Tiers)]time.Duration
+	// Names are those of nodes, for statements.
+	Names map[uint32]string
+	// Memory is what a query may take on the server, in bytes.
+	Memory int64
+}
+
+// DefaultConfig returns the configuration of a store at an address.
+func DefaultConfig(address string) Config {
+	return Config{
+		Address: address, Keep: [...]time.Duration{48 * time.Hour, 14 * 24 * time.Hour, 400 * 24 * time.Hour},
+		Memory: 2 << 30,
+	}
+}
+
+// Limits of what is asked of the server.
+const (
+	dialTime  = 5 * time.Second
+	writeTime = time.Minute // of a batch, and of what Maintain does at once
+	queryTime = time.Minute
+	// statementTime and statementBytes are of statements that somebody wrote.
+	statementTime  = 20 * time.Second
+	statementBytes = 64 << 20
+)
+
+// A Store is a store.Backend.
+type Store struct {
+	config Config
+	conn   driver.Conn
+	ctx    context.Context // ends with the Store
+	stop   context.CancelFunc
+
+	token string // of the batches that Write could not write; "": there are none
+
+	mu     sync.Mutex
+	rolled map[string]time.Time // how far tables are rolled up
+}
+
+// options are those of an address. What it does not say is for a server that is near.
+func options(address string) (*clickhouse.Options, error) {
+	o, err := clickhouse.ParseDSN(address)
+	if err != nil {
+		return nil, fmt.Errorf("want clickhouse://USER:PASSWORD@HOST:9000/DATABASE: %w", err)
+	}
+	if o.Auth.Database == "" {
+		return nil, errors.New("the address has no database: clickhouse://USER:PASSWORD@HOST:9000/DATABASE")
+	}
+	if o.Compression == nil && o.Protocol == clickhouse.Native {
+		o.Compression = &clickhouse.Compression{Method: clickhouse.CompressionLZ4}
+	}
+	o.DialTimeout = dialTime
+	o.ReadTimeout = writeTime
+	return o, nil
+}
+
+// Open connects to the server, and makes the tables or brings them up to date. It fails if the server does not answer,
+// and if a newer version of waybill made the tables.
+func Open(ctx context.Context, config Config) (*Store, error) {
+	o, err := options(config.Address)
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	conn, err := clickhouse.Open(o)
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	s := &Store{config: config, conn: conn, rolled: map[string]time.Time{}}
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	if err := s.prepare(ctx); err != nil {
+		s.stop()
+		return nil, errors.Join(fmt.Errorf("store: ClickHouse at %s: %w", o.Addr[0], err), conn.Close())
+	}
+	return s, nil
+}
+
+func (s *Store) prepare(ctx context.Context) error {
+	if err := s.migrate(ctx); err != nil {
+		return err
+	}
+	if err := s.exec(ctx, nodeNames(s.config.Names)); err != nil {
+		return err
+	}
+	return s.loadRolled(ctx)
+}
+
+// exec executes a statement of the store itself.
+func (s *Store) exec(ctx context.Context, statement string) error {
+	return s.conn.Exec(s.with(ctx, writeTime, nil), statement)
+}
+
+// with is a context for a statement with settings, which may take so long.
+func (s *Store) with(ctx context.Context, most time.Duration, settings clickhouse.Settings) context.Context {
+	all := clickhouse.Settings{
+		"max_execution_time":          int(most.Seconds()),
+		"join_use_nulls":              1,
+		"prefer_column_name_to_alias": 1,
+	}
+	for name, value := range settings {
+		all[name] = value
+	}
+	return clickhouse.Context(ctx, clickhouse.WithSettings(all))
+}
+
+// SetNames replaces the names of nodes, for statements that come.
+func (s *Store) SetNames(names map[uint32]string) { _ = s.exec(s.ctx, nodeNames(names)) }
+
+// Close closes the connections. What was written is on the disks of the server.
+func (s *Store) Close() error {
+	s.stop()
+	return s.conn.Close()
+}

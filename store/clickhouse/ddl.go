@@ -1,0 +1,209 @@
+package clickhouse
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/waybill-int/waybill/store"
+	"github.com/waybill-int/waybill/store/schema"
+)
+
+// types by their names in package schema.
+var types = map[string]string{
+	"UTINYINT": "UInt8", "USMALLINT": "UInt16", "UINTEGER": "UInt32", "UBIGINT": "UInt64", "TINYINT": "Int8",
+	"SMALLINT": "Int16", "BIGINT": "Int64", "DOUBLE": "Float64", "BOOLEAN": "Bool", "VARCHAR": "String",
+	"TIMESTAMP_NS": "DateTime64(9, 'UTC')",
+}
+
+// typeOf is the type of a column, without NULL.
+func typeOf(kind string) string {
+	if element, ok := strings.CutSuffix(kind, "[]"); ok {
+		return "Array(" + types[element] + ")"
+	}
+	return types[kind]
+}
+
+// manyTexts are columns of texts that are seldom the same.
+var manyTexts = map[string]bool{
+	"id": true, `"text"`: true, "json": true, "stations": true, "path": true, "burst": true, "drop_key": true,
+}
+
+// definition is a column in CREATE TABLE. All but lists and what tables are sorted by may be NULL.
+func definition(c *schema.Column, required bool) string {
+	kind := typeOf(c.Kind)
+	list := strings.HasSuffix(c.Kind, "[]")
+	if !required && !list {
+		kind = "Nullable(" + kind + ")"
+	}
+	codec := "ZSTD(1)"
+	switch {
+	case c.Kind == "VARCHAR" && !manyTexts[c.Name] && !required:
+		kind = "LowCardinality(" + kind + ")"
+	case c.Kind == "TIMESTAMP_NS":
+		codec = "Delta(8), ZSTD(1)"
+	case !list && c.Role != schema.Key && c.Kind != "DOUBLE":
+		codec = "T64, ZSTD(1)"
+	}
+	return fmt.Sprintf("%s %s CODEC(%s)", c.Name, kind, codec)
+}
+
+// partitionKeys are what tables of a tier are cut into parts by, which are dropped as a whole.
+var partitionKeys = [len(schema.Tiers)]string{"toStartOfHour(start)", "toDate(start)", "toYYYYMM(start)"}
+
+// order is what the rows of a table are sorted by: what they are about, and then the time.
+func order(t schema.Placed) (columns []string) {
+	switch {
+	case t.ID == store.Events:
+		return []string{"id"}
+	case t.ID == store.Routes:
+		return []string{"path_id"}
+	case t.Finest == 0:
+		return []string{"start"}
+	case t.ID == store.Flows && t.Step == t.Finest:
+		// The number of a flow is the identity of all its other keys, but without meaning.
+		return []string{"src_hi", "src_lo", "dst_hi", "dst_lo", "flow", "start"}
+	}
+	for _, c := range t.At(t.Step) {
+		if c.Role == schema.Key && c.Name != schema.Start.Name {
+			columns = append(columns, c.Name)
+		}
+	}
+	return append(columns, schema.Start.Name)
+}
+
+// versions are the columns of which the row with the highest is valid, of tables in which several rows are about the
+// same.
+var versions = map[store.Table]string{store.Events: "version", store.Routes: "start"}
+
+// rowsName is the name of the table with the rows of t; of tables with versions that of t is a view.
+func rowsName(t schema.Placed) string {
+	if versions[t.ID] != "" {
+		return t.Name(t.Step) + "_rows"
+	}
+	return t.Name(t.Step)
+}
+
+// createTable is the statement that makes a table.
+func createTable(t schema.Placed, tier int, keep time.Duration) string {
+	sorted := order(t)
+	required := map[string]bool{schema.Start.Name: true}
+	if v := versions[t.ID]; v != "" {
+		required[v], required[sorted[0]] = true, true
+	}
+	var columns []string
+	for _, c := range t.At(t.Step) {
+		columns = append(columns, definition(&c, required[c.Name]))
+	}
+	engine := "MergeTree"
+	if v := versions[t.ID]; v != "" {
+		engine = "ReplacingMergeTree(" + v + ")"
+	}
+	return fmt.Sprintf(
+		"CREATE TABLE IF NOT EXISTS %s (%s) ENGINE = %s PARTITION BY %s PRIMARY KEY (%s) ORDER BY (%s) TTL %s SETTINGS %s",
+		rowsName(
+			t,
+		),
+		strings.Join(columns, ", "),
+		engine,
+		partitionKeys[tier],
+		strings.Join(sorted[:min(len(sorted), 5)], ", "),
+		strings.Join(sorted, ", "),
+		ttl(keep),
+		// A batch that is written again has the token of before. What is written is on disk.
+		"non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1, "+
+			"ttl_only_drop_parts = 1, allow_nullable_key = 1",
+	)
+}
+
+// ttl is how long rows are kept.
+func ttl(keep time.Duration) string {
+	return fmt.Sprintf("toDateTime(start) + toIntervalSecond(%d)", int64(keep.Seconds()))
+}
+
+// schemaVersion is that of the tables that this program makes. To change tables: 1. their columns, 2. the statements
+// for old tables at the end of migrations.
+var schemaVersion = len(migrations) + 1
+
+// migrations[i] brings tables from version i+1 of the schema to i+2.
+var migrations = [][]string{}
+
+// createAll are the statements that make what is not there yet.
+func createAll(keep [len(schema.Tiers)]time.Duration) []string {
+	list := []string{
+		"CREATE TABLE IF NOT EXISTS waybill_rolled (name String, until DateTime64(9, 'UTC')) " +
+			"ENGINE = ReplacingMergeTree(until) ORDER BY name",
+	}
+	for tier := range schema.Tiers {
+		for _, t := range tables.In(tier) {
+			list = append(list, createTable(t, tier, keep[tier]))
+			if versions[t.ID] != "" {
+				list = append(
+					list,
+					fmt.Sprintf("CREATE OR REPLACE VIEW %s AS SELECT * FROM %s FINAL", t.Name(t.Step), rowsName(t)),
+				)
+			}
+		}
+	}
+	return list
+}
+
+// migrate makes the tables and brings those of an older version up to date.
+func (s *Store) migrate(ctx context.Context) error {
+	if err := s.exec(ctx, "CREATE TABLE IF NOT EXISTS waybill_schema (version UInt32) ENGINE = MergeTree ORDER BY version"); err != nil {
+		return err
+	}
+	var version uint32
+	row := s.conn.QueryRow(s.with(ctx, queryTime, nil), "SELECT max(version) FROM waybill_schema")
+	if err := row.Scan(&version); err != nil {
+		return err
+	}
+	if int(version) > schemaVersion {
+		return fmt.Errorf(
+			"the tables were made by a newer waybill: their schema has version %d, this program knows up "+
+				"to %d; run that waybill, or give another database",
+			version,
+			schemaVersion,
+		)
+	}
+	var statements []string
+	for v := max(int(version), 1); version > 0 && v < schemaVersion; v++ {
+		statements = append(statements, migrations[v-1]...)
+	}
+	statements = append(statements, createAll(s.config.Keep)...)
+	for tier := range schema.Tiers { // which does nothing if it is as before
+		for _, t := range tables.In(tier) {
+			statements = append(
+				statements,
+				fmt.Sprintf(
+					"ALTER TABLE %s MODIFY TTL %s SETTINGS materialize_ttl_after_modify = 0",
+					rowsName(t),
+					ttl(s.config.Keep[tier]),
+				),
+			)
+		}
+	}
+	if int(version) < schemaVersion {
+		statements = append(statements, fmt.Sprintf("INSERT INTO waybill_schema VALUES (%d)", schemaVersion))
+	}
+	for _, text := range statements {
+		if err := s.exec(ctx, text); err != nil {
+			return fmt.Errorf("%s: %w", text, err)
+		}
+	}
+	return nil
+}
+
+// nodeNames is the statement that makes the view node_names.
+func nodeNames(names map[uint32]string) string {
+	rows := []string{"SELECT toUInt32(0) AS node, '' AS name WHERE false"}
+	for _, node := range slices.Sorted(maps.Keys(names)) {
+		rows = append(rows, fmt.Sprintf("SELECT toUInt32(%d), '%s'", node, quoted(names[node])))
+	}
+	return "CREATE OR REPLACE VIEW node_names AS " + strings.Join(rows, " UNION ALL ")
+}
+
+func quoted(text string) string { return strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(text) }

@@ -1,0 +1,152 @@
+package clickhouse
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/waybill-int/waybill/store"
+	"github.com/waybill-int/waybill/store/schema"
+)
+
+// Intervals are rolled up grace after their end, by the clock: what is written later is missing from the coarser
+// tables.
+const grace = 30 * time.Second
+
+// Maintain implements store.Backend: it brings the tables of minutes and hours up to date. What is too old the server
+// drops by itself.
+func (s *Store) Maintain(ctx context.Context, now time.Time) error {
+	for _, t := range tables.Tables {
+		steps := t.Resolutions()
+		for i := 1; i < len(steps); i++ {
+			from, to := schema.Placed{Table: t, Step: steps[i-1]}, schema.Placed{Table: t, Step: steps[i]}
+			for more := true; more; {
+				var err error
+				if more, err = s.rollUpOnce(ctx, from, to, now.Add(-grace)); err != nil {
+					return fmt.Errorf("store: roll up %s: %s", to.Name(to.Step), oneLine(err))
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// atOnce is how many intervals are rolled up in one statement.
+const atOnce = 60
+
+// rollUpOnce puts rows of one table together into the next, for intervals of it that are over at the horizon. It
+// returns false if there is nothing to do.
+func (s *Store) rollUpOnce(ctx context.Context, from, to schema.Placed, horizon time.Time) (bool, error) {
+	source, target := from.Name(from.Step), to.Name(to.Step)
+	until := s.rolledUntil(target)
+	end := horizon.Truncate(to.Step)
+	if r := s.rolledUntil(source); from.Step != from.Finest && r.Before(horizon) {
+		end = r.Truncate(to.Step) // the source is rolled up itself
+	}
+	if !until.Before(end) {
+		return false, nil
+	}
+	a, err := s.answer(s.with(ctx, queryTime, nil),
+		fmt.Sprintf("SELECT minOrNull(start) FROM %s WHERE start >= %s", source, tables.Timestamp(until)), nil, 1)
+	if err != nil {
+		return false, err
+	}
+	first, ok := a.Rows[0][0].(time.Time)
+	if !ok || !first.Before(end) {
+		return false, s.setRolled(ctx, target, end) // there was nothing
+	}
+	begin := first.Truncate(to.Step)
+	end = minTime(end, begin.Add(atOnce*to.Step))
+	within := fmt.Sprintf("start >= %s AND start < %s", tables.Timestamp(begin), tables.Timestamp(end))
+	// An attempt that was cut off may have left rows; an insert from a query has no token that would tell.
+	a, err = s.answer(s.with(ctx, queryTime, nil), "SELECT count() FROM "+target+" WHERE "+within, nil, 1)
+	if err != nil {
+		return false, err
+	}
+	if n, _ := a.Rows[0][0].(uint64); n > 0 {
+		remove := "ALTER TABLE " + target + " DELETE WHERE " + within + " SETTINGS mutations_sync = 2"
+		if err := s.exec(ctx, remove); err != nil {
+			return false, err
+		}
+	}
+	columns := to.At(to.Step)
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = c.Name
+	}
+	_, rows := tables.Group(fmt.Sprintf("(SELECT * REPLACE (%s AS start) FROM (SELECT * FROM %s WHERE %s))",
+		tables.Floor("start", to.Step), source, within), columns)
+	if err := s.exec(ctx, fmt.Sprintf("INSERT INTO %s (%s) %s", target, strings.Join(names, ", "), rows)); err != nil {
+		return false, err
+	}
+	return true, s.setRolled(ctx, target, end)
+}
+
+func (s *Store) setRolled(ctx context.Context, name string, until time.Time) error {
+	insert := fmt.Sprintf("INSERT INTO waybill_rolled SELECT '%s', %s", name, tables.Timestamp(until))
+	if err := s.exec(ctx, insert); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rolled[name] = until
+	return nil
+}
+
+// rolledUntil is the time up to which a rolled up table is complete; 1970 if nothing was rolled up.
+func (s *Store) rolledUntil(name string) time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t, ok := s.rolled[name]; ok {
+		return t
+	}
+	return time.Unix(0, 0).UTC()
+}
+
+// loadRolled reads how far tables are rolled up.
+func (s *Store) loadRolled(ctx context.Context) error {
+	rows, err := s.conn.Query(
+		s.with(ctx, queryTime, nil),
+		"SELECT name, max(until) FROM waybill_rolled GROUP BY name",
+	)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		var until time.Time
+		if err := rows.Scan(&name, &until); err != nil {
+			return err
+		}
+		s.rolled[name] = until.UTC()
+	}
+	return rows.Err()
+}
+
+// Stats implements store.Backend. What the server has dropped it does not tell.
+func (s *Store) Stats() (store.Stats, error) {
+	ctx := s.with(s.ctx, queryTime, nil)
+	a, err := s.answer(
+		ctx,
+		"SELECT sum(bytes_on_disk) FROM system.parts WHERE database = currentDatabase() AND active",
+		nil,
+		1,
+	)
+	if err != nil {
+		return store.Stats{}, fmt.Errorf("store: %w", err)
+	}
+	list, err := s.partitions(s.ctx)
+	if err != nil {
+		return store.Stats{}, fmt.Errorf("store: %w", trouble(s.ctx, err))
+	}
+	bytes, _ := a.Rows[0][0].(uint64)
+	stats := store.Stats{Bytes: int64(bytes), Partitions: len(list)}
+	for _, p := range list {
+		if stats.Oldest.IsZero() || p.start.Before(stats.Oldest) {
+			stats.Oldest = p.start
+		}
+	}
+	return stats, nil
+}
