@@ -30,7 +30,7 @@ import (
 
 // A network is hostA - s1 - s2 - s3 - hostB. The names of the namespaces end in the id of the process.
 type network struct {
-	t       *testing.T
+	t       testing.TB
 	routers []string // and the hosts around them
 	mtu     int      // between routers
 	queue   string   // bridge around interface r of s2; "": none
@@ -55,9 +55,9 @@ const (
 )
 
 // newNetwork makes the machines and links: machine i has interfaces l (to i-1) and r (to i+1).
-func newNetwork(t *testing.T) *network { return makeNetwork(t, false) }
+func newNetwork(t testing.TB) *network { return makeNetwork(t, false) }
 
-func makeNetwork(t *testing.T, offload bool) *network {
+func makeNetwork(t testing.TB, offload bool) *network {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		t.Skip("not run: network namespaces and programs in the kernel are for root. Run: sudo make test")
