@@ -13,8 +13,8 @@ import (
 	"github.com/waybill-int/waybill/node"
 )
 
-// BenchmarkReports is what a report takes of a processor, from the ring buffer of the kernel to a socket of UDP: one in a
-// datagram, or several.
+// BenchmarkReports is what a report takes of a processor, from the ring buffer of the kernel to a socket of UDP: one in
+// a datagram, or several.
 func BenchmarkReports(b *testing.B) {
 	for _, row := range []struct{ name, text string }{
 		{"one", ""}, {"coalesced", "  reports: {coalesce: 1ms}\n"},
