@@ -20,6 +20,7 @@ export default defineConfig({
       },
     },
   },
-  test: { include: ['test/*.test.ts'], pool: 'threads', isolate: false, maxWorkers: 1 },
+  // The limit finds what hangs; a busy machine takes longer than the 5 s of the default.
+  test: { include: ['test/*.test.ts'], pool: 'threads', isolate: false, maxWorkers: 1, testTimeout: 120_000 },
   server: { proxy: { '/api': 'http://127.0.0.1:8080' } },
 });
