@@ -23,7 +23,9 @@ func TestBrowser(t *testing.T) {
 		t.Skip("the console is not built (make build)")
 	}
 	chromium := browser(t)
-	npm(t, []string{"WAYBILL=" + test.Program(t), "CHROMIUM=" + chromium}, "run", "--silent", "test:e2e")
+	environment := []string{"WAYBILL=" + test.Program(t), "CHROMIUM=" + chromium}
+	// A dot for what passes: what failed should not drown in 200 lines.
+	npm(t, environment, "run", "--silent", "test:e2e", "--", "--reporter=dot")
 }
 
 // TestModules runs the tests of src/lib and of the parts of pages that compute, and the linters.

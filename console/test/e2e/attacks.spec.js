@@ -69,7 +69,7 @@ test('who floods whom, by which way, and what filters drop: two clicks from the 
 test('rules are shown word by word before they are sent, and sent only when that is confirmed', async () => {
   const [{ id }] = (await ask('attacks')).attacks;
   const page = await open(`#/attack?id=${id}`);
-  page.expected = '502';
+  page.expected.push('502');
   const sent = [];
   page.on('request', (request) => request.method() === 'POST' && sent.push(JSON.parse(request.postData())));
   await page.getByRole('button', { name: 'Show the rules that would be sent' }).click();

@@ -40,7 +40,10 @@ export const test = playwright.extend({
       browser = here;
       await use();
       const pages = opened.splice(0);
-      const seen = pages.map(({ problems, elsewhere }) => ({ problems, elsewhere }));
+      const seen = pages.map(({ problems, expected, elsewhere }) => ({
+        problems: problems.filter((said) => !expected.some((part) => said.match(part))),
+        elsewhere,
+      }));
       for (const page of pages) await (page.context() === shared ? page : page.context()).close();
       if (info.status !== info.expectedStatus) {
         failed = true;
@@ -113,11 +116,9 @@ export async function fresh({ viewport = { width: 1280, height: 900 }, colorSche
   }
   page.problems = [];
   page.elsewhere = [];
-  page.expected = undefined; // part of what the browser may say of answers
+  page.expected = []; // parts of what the browser may say of answers, however late it says it
   page.on('console', (message) => {
-    const said = message.text();
-    if (['error', 'warning'].includes(message.type()) && !(page.expected && said.includes(page.expected)))
-      page.problems.push(said);
+    if (['error', 'warning'].includes(message.type())) page.problems.push(message.text());
   });
   page.on('pageerror', (error) => page.problems.push(String(error)));
   page.on('request', (request) => page.problems.push(...selecting(request.url())));

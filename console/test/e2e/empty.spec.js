@@ -36,7 +36,7 @@ test('says where to send reports', async () => {
       .evaluate((panel) => ({ ...getComputedStyle(panel) }));
     assert.ok(Number.parseFloat(paddingLeft) > 8, `${hash}: ${paddingLeft}`);
   }
-  page.problems = page.problems.filter((text) => !text.includes('404')); // what the browser says of the answers
+  page.expected.push('404'); // what the browser says of the answers
 });
 
 test('a server that keeps no datagrams is asked for them once', async () => {
@@ -65,7 +65,7 @@ test('a server that keeps nothing says how to keep something', async () => {
     assert.match(await page.textContent('main'), /waybill serve --data/);
     assert.equal(await page.locator('[role=alert]').count(), 0);
   }
-  page.problems = page.problems.filter((text) => !text.includes('404')); // what the browser says of the answers
+  page.expected.push('404'); // what the browser says of the answers
 });
 
 test('a server that keeps nothing says what to do', async () => {
@@ -80,7 +80,7 @@ test('a server that keeps nothing says what to do', async () => {
     await page.getByRole('button', { name: 'Show now' }).first().click();
     await page.waitForFunction((to) => location.hash === to, `#/${name}`);
   }
-  page.problems = page.problems.filter((text) => !text.includes('404'));
+  page.expected.push('404');
 });
 
 test('a server that is gone shows, and the page recovers', async () => {
@@ -92,7 +92,7 @@ test('a server that is gone shows, and the page recovers', async () => {
   await page.unroute('**/api/v1/**');
   await state(page, 'live');
   await page.waitForSelector('.problem', { state: 'detached' });
-  page.problems = page.problems.filter((text) => !/ERR_FAILED|404/.test(text)); // what the browser says of requests cut off, and of raw reports
+  page.expected.push(/ERR_FAILED|404/); // what the browser says of requests cut off, and of raw reports
 });
 
 test('a server that starts slowly, or has too much to do', async () => {
@@ -108,7 +108,7 @@ test('a server that starts slowly, or has too much to do', async () => {
   assert.match(await page.textContent('.problem'), /256 requests/);
   await page.unroute('**/api/v1/flows*');
   await state(page, 'live');
-  page.problems = page.problems.filter((text) => !text.includes('503'));
+  page.expected.push('503');
 });
 
 test('the code of a page that does not come is fetched again', async () => {
@@ -122,7 +122,7 @@ test('the code of a page that does not come is fetched again', async () => {
   await page.unroute('**/assets/Flows-*.js');
   await page.getByRole('textbox', { name: 'Source' }).waitFor();
   assert.equal(await page.evaluate(() => location.hash), '#/flows?order=drops');
-  page.problems = page.problems.filter((text) => !/ERR_FAILED|404/.test(text)); // what the browser says of the file, and of the session
+  page.expected.push(/ERR_FAILED|404/); // what the browser says of the file, and of the session
 });
 
 test('one question at a time, and none while the page is hidden', async () => {
@@ -152,7 +152,7 @@ test('one question at a time, and none while the page is hidden', async () => {
   });
   while (asked === before) await page.waitForTimeout(50);
   await page.unrouteAll({ behavior: 'ignoreErrors' });
-  page.problems = page.problems.filter((text) => !text.includes('ERR_'));
+  page.expected.push('ERR_');
 });
 
 test('the content security policy holds', async () => {

@@ -114,7 +114,7 @@ test('who takes care of an incident, notes and a silence are there for others', 
 
 test('an incident that nobody knows', async () => {
   const page = await open('#/incidents');
-  page.expected = '404';
+  page.expected.push('404');
   await page.evaluate(() => {
     location.hash = '#/incident?id=0123456789abcdef';
   });

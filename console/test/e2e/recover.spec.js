@@ -40,7 +40,7 @@ test('answers that are slow say so, and can be cancelled', async () => {
   await page.getByText(/events, the latest first/).waitFor();
   await note.waitFor({ state: 'hidden' });
   await page.unrouteAll({ behavior: 'ignoreErrors' });
-  page.problems = page.problems.filter((text) => !text.includes('ERR_'));
+  page.expected.push('ERR_');
 });
 
 test('a page that asks for nothing shows that the server is gone, and is there again', async () => {
@@ -51,7 +51,7 @@ test('a page that asks for nothing shows that the server is gone, and is there a
   assert.match(await page.textContent('header ~ .problem'), /does not answer/);
   await page.unrouteAll({ behavior: 'ignoreErrors' });
   await state(page, 'live');
-  page.problems = page.problems.filter((text) => !text.includes('ERR_FAILED'));
+  page.expected.push('ERR_FAILED');
 });
 
 test('no answer stops a page for good, whatever it is', async () => {
@@ -78,7 +78,7 @@ test('no answer stops a page for good, whatever it is', async () => {
     );
     assert.equal(await page.locator('main [role=alert]').count(), 0, hash);
   }
-  page.problems = page.problems.filter((text) => !text.includes('EventSource')); // the stream got such an answer too
+  page.expected.push('EventSource'); // the stream got such an answer too
 });
 
 test('an answer that is right outside and wrong inside is an error on the page, and over soon', async () => {
@@ -98,5 +98,5 @@ test('an answer that is right outside and wrong inside is an error on the page, 
   await page.unrouteAll({ behavior: 'ignoreErrors' });
   await page.getByRole('region', { name: 'Flows' }).waitFor();
   assert.equal(await page.locator('main [role=alert]').count(), 0);
-  page.problems = page.problems.filter((text) => !text.includes('TypeError')); // it is told to the console of the browser too
+  page.expected.push('TypeError'); // it is told to the console of the browser too
 });

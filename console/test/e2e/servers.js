@@ -179,18 +179,23 @@ async function feed(url, scenario, junk, data, truth) {
   if (data) await stored(url);
 }
 
-/** stored waits until all that a server received is in its store: records come every ten seconds. */
+/**
+ * stored waits until all that a server received is in its store: of each report the ledger says so, and for longer than records are
+ * apart (10 s) nothing came.
+ */
 async function stored(url) {
   const kept = async () => {
-    const [{ flows }, { spread = [] }] = await Promise.all([
+    const [{ loss }, { flows }, { spread = [] }] = await Promise.all([
+      ask(url, 'loss'),
       ask(url, 'flows?since=1h&group_by='),
       ask(url, 'heatmap?of=links&since=1h'),
     ]);
-    return [flows?.[0]?.packets ?? 0, spread.reduce((sum, s) => sum + s.packets, 0)];
+    const open = loss.reduce((sum, { fate }) => sum + fate.waiting + fate.held + (fate.queued ?? 0), 0);
+    return [open === 0, flows?.[0]?.packets ?? 0, spread.reduce((sum, s) => sum + s.packets, 0)];
   };
-  for (let before = [0, 0], since = Date.now(); ; await sleep(1000)) {
+  for (let before = [], since = Date.now(); ; await sleep(1000)) {
     const now = await kept();
-    if (now.includes(0) || now.join() !== before.join()) [before, since] = [now, Date.now()];
+    if (!now.every(Boolean) || now.join() !== before.join()) [before, since] = [now, Date.now()];
     if (Date.now() - since > 12_000) return;
   }
 }

@@ -87,6 +87,6 @@ for (const width of some([390, 1280])) {
       await shoot(page, `wide-${width}-${hash.replace(/[^a-z]+/g, '-').slice(0, 30)}`);
     }
     await accessible(page, `${width} px`);
-    page.problems = page.problems.filter((text) => !text.includes('404')); // this server has no alert rules
+    page.expected.push('404'); // this server has no alert rules
   });
 }
