@@ -548,20 +548,17 @@ func occasionsOf(v *virtualCollector) (list []occasion) {
 	return list
 }
 
-// runsOf returns the occasions that moments make: without a pause of quietNs, and with at least so many within a scan.
+// runsOf returns the occasions that moments make: without a pause of quietNs, and with at least so many within a second.
 func runsOf(kind telemetry.EventKind, subject string, at []int64, least int) (list []occasion) {
 	for len(at) > 0 {
 		n := 1
 		for n < len(at) && at[n]-at[n-1] <= quietNs {
 			n++
 		}
-		scans := map[int64]int{}
-		for _, ns := range at[:n] {
-			scans[ns/ScanNs]++
-		}
-		for _, ns := range at[:n] {
-			if scans[ns/ScanNs] >= least {
-				list = append(list, occasion{kind: kind, subjects: []string{subject}, fromNs: ns, toNs: at[n-1]})
+		least := max(1, least)
+		for i := range n - least + 1 {
+			if at[i+least-1]-at[i] < int64(time.Second) {
+				list = append(list, occasion{kind: kind, subjects: []string{subject}, fromNs: at[i], toNs: at[n-1]})
 				break
 			}
 		}

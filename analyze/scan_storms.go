@@ -13,9 +13,13 @@ import (
 type stormDetector struct {
 	*scan
 	storms map[eventlog.Key]drop.Storm // since the last scan, few or many
+	before map[eventlog.Key]drop.Storm // and between that and the one before
 }
 
-func (d *stormDetector) begin() { clear(d.storms) }
+func (d *stormDetector) begin() {
+	d.storms, d.before = d.before, d.storms
+	clear(d.storms)
+}
 
 func (d *stormDetector) observe(o *observation) {
 	for i := range o.drops {
@@ -30,11 +34,16 @@ func (d *stormDetector) observe(o *observation) {
 // finish notes where many packets were dropped.
 func (d *stormDetector) finish() {
 	for event, found := range d.storms {
-		rate := float64(found.Drops) * 1e9 / float64(d.nowNs-d.lastNs)
+		lastNs := d.lastNs
+		if before, few := d.before[event]; !d.log.Ongoing(event) && few {
+			found.Join(&before)
+			lastNs = d.beforeNs
+		}
+		sinceNs, drops, rate := found.Begin()
 		if rate < drop.StormRate && !d.log.Ongoing(event) {
 			continue
 		}
-		d.log.Note(event, max(found.SinceNs(), d.lastNs), d.nowNs, found.Drops, func(e *telemetry.Event) {
+		d.log.Note(event, max(sinceNs, lastNs), d.nowNs, drops, func(e *telemetry.Event) {
 			key := &found.Key
 			cause := dropreason.Of(key.Table, key.Reason)
 			e.Severity, e.Cause = max(telemetry.Warning, cause.Severity), cause.ID

@@ -40,3 +40,58 @@ func TestStormBegins(t *testing.T) {
 		t.Errorf("got %+v, want one from %d on", list, first)
 	}
 }
+
+// TestStormsOverScans: drops are a storm by how many came within a second, wherever in it the scanner looked, and
+// however late it came.
+func TestStormsOverScans(t *testing.T) {
+	for name, test := range map[string]struct {
+		scans []int64 // half seconds
+		drops []int64 // thousandths of a second
+		want  uint64
+	}{
+		"in one":             {[]int64{2, 4, 6}, times(2100, 20, 10), 20},
+		"in two":             {[]int64{2, 4, 6}, times(1900, 20, 10), 20},
+		"in one of three":    {[]int64{2, 8}, times(1900, 20, 10), 20},
+		"fewer in two":       {[]int64{2, 4, 6}, times(1900, 19, 10), 0},
+		"slowly, over two":   {[]int64{2, 4, 6}, times(1100, 30, 60), 0},
+		"few, then too few":  {[]int64{2, 4, 6}, append(times(1100, 4, 1), times(2100, 19, 10)...), 0},
+		"few, then many":     {[]int64{2, 4, 6}, append(times(1100, 4, 1), times(2100, 25, 10)...), 25},
+		"seconds in between": {[]int64{2, 4, 6, 8}, append(times(1100, 15, 1), times(3100, 15, 1)...), 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			shard := NewShard(DefaultConfig())
+			log := eventlog.New(10)
+			scanner := NewScanner(&Collector{Shards: []*Shard{shard}}, log)
+			begin := 1000 * second
+			scanner.Scan(begin)
+			for _, at := range test.scans {
+				for len(test.drops) > 0 && test.drops[0] < at*500 {
+					shard.Process(&telemetry.Batch{Reports: []telemetry.Report{{
+						Flags: telemetry.Dropped, Local: telemetry.Hop{
+							Has:    telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort | telemetry.HasDrop,
+							NodeID: 1, IngressPort: 5, EgressPort: 2,
+						},
+					}}}, begin+test.drops[0]*second/1000)
+					test.drops = test.drops[1:]
+				}
+				scanner.Scan(begin + at*second/2)
+			}
+			list, _ := log.Events(func(e *telemetry.Event) bool { return e.Kind == telemetry.EventDropStorm }, 10)
+			var got uint64
+			for i := range list {
+				got += list[i].Count
+			}
+			if got != test.want {
+				t.Errorf("got a storm of %d, want of %d: %+v", got, test.want, list)
+			}
+		})
+	}
+}
+
+// times are n moments from the first on, some apart.
+func times(first int64, n int, apart int64) (list []int64) {
+	for i := range n {
+		list = append(list, first+int64(i)*apart)
+	}
+	return list
+}

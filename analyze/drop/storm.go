@@ -32,10 +32,11 @@ type Storm struct {
 	HasFlow bool
 }
 
-// SinceNs returns when it began.
-func (s *Storm) SinceNs() int64 {
+// Begin returns when it began, in nanoseconds, its drops from then on, and how many that are a second; within less than a
+// second they count as within one.
+func (s *Storm) Begin() (sinceNs int64, drops uint64, rate float64) {
 	slices.SortFunc(s.rows, func(a, b Packets) int { return cmp.Compare(a.sinceNs, b.sinceNs) })
-	since, until, drops := s.rows[0].sinceNs, s.rows[0].untilNs, uint64(0)
+	since, until := s.rows[0].sinceNs, s.rows[0].untilNs
 	for i := range s.rows {
 		if r := &s.rows[i]; isApart(drops, until, r.sinceNs) {
 			since, drops = r.sinceNs, 0
@@ -43,7 +44,13 @@ func (s *Storm) SinceNs() int64 {
 		drops += s.rows[i].N
 		until = max(until, s.rows[i].untilNs)
 	}
-	return since
+	return since, drops, float64(drops) * 1e9 / float64(max(until-since, int64(time.Second)))
+}
+
+// Join adds what was dropped there until the scan before: many drops are no fewer because somebody looked in between.
+func (s *Storm) Join(before *Storm) {
+	s.Drops += before.Drops
+	s.rows = slices.Concat(before.rows, s.rows)
 }
 
 // Packets are those at one place for one reason.
