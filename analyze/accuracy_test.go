@@ -548,7 +548,7 @@ func occasionsOf(v *virtualCollector) (list []occasion) {
 	return list
 }
 
-// runsOf returns the occasions that moments make: without a pause of quietNs, and with at least so many within a second.
+// runsOf returns the occasions that moments make: without a pause of quietNs, and at least so many within a second.
 func runsOf(kind telemetry.EventKind, subject string, at []int64, least int) (list []occasion) {
 	for len(at) > 0 {
 		n := 1

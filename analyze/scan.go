@@ -127,7 +127,9 @@ func NewScanner(c *Collector, log *eventlog.Log) *Scanner {
 	}
 	exporters := newExporterDetector(&s.scan)
 	twins := &twinDetector{scan: &s.scan, exporters: exporters, scans: map[uint32]int{}}
-	storms := &stormDetector{scan: &s.scan, storms: map[eventlog.Key]drop.Storm{}, before: map[eventlog.Key]drop.Storm{}}
+	storms := &stormDetector{
+		scan: &s.scan, storms: map[eventlog.Key]drop.Storm{}, before: map[eventlog.Key]drop.Storm{},
+	}
 	links := newLinkDetector(&s.scan)
 	gray := newGrayDetector(&s.scan, links, exporters)
 	streams := newStreamDetector(&s.scan, gray)

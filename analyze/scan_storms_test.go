@@ -68,8 +68,8 @@ func TestStormsOverScans(t *testing.T) {
 				for len(test.drops) > 0 && test.drops[0] < at*500 {
 					shard.Process(&telemetry.Batch{Reports: []telemetry.Report{{
 						Flags: telemetry.Dropped, Local: telemetry.Hop{
-							Has:    telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort | telemetry.HasDrop,
-							NodeID: 1, IngressPort: 5, EgressPort: 2,
+							Has:    telemetry.HasNode | telemetry.HasEgressPort | telemetry.HasDrop,
+							NodeID: 1, EgressPort: 2,
 						},
 					}}}, begin+test.drops[0]*second/1000)
 					test.drops = test.drops[1:]

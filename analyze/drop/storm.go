@@ -32,8 +32,8 @@ type Storm struct {
 	HasFlow bool
 }
 
-// Begin returns when it began, in nanoseconds, its drops from then on, and how many that are a second; within less than a
-// second they count as within one.
+// Begin returns when it began, in nanoseconds, its drops from then on, and how many that are a second; within less than
+// a second they count as within one.
 func (s *Storm) Begin() (sinceNs int64, drops uint64, rate float64) {
 	slices.SortFunc(s.rows, func(a, b Packets) int { return cmp.Compare(a.sinceNs, b.sinceNs) })
 	since, until := s.rows[0].sinceNs, s.rows[0].untilNs
