@@ -434,6 +434,35 @@ func TestBurstsWrapped(t *testing.T) {
 	}
 }
 
+// TestBurstsOfTwoWraps: of a node whose stamps have 31 bits in records of its packets and 32 bits in headers of its
+// reports, bursts are as long and as high as with stamps that never begin again.
+func TestBurstsOfTwoWraps(t *testing.T) {
+	samples := wave(t)
+	want := play(NewSearch(testBurstConfig()), samples)
+	b := NewSearch(testBurstConfig())
+	now := uint64(0)
+	by := uint64(1<<32) - want[len(want)/2].PeakNs
+	for i, s := range samples {
+		now = max(now, s.InNs, s.OutNs)
+		s.WrapNs, s.ArrivalNs = 1<<(31+i%2), int64(now)
+		s.InNs, s.OutNs = (s.InNs+by)%s.WrapNs, (s.OutNs+by)%s.WrapNs
+		b.Observe(&s)
+		b.Advance(int64(now))
+	}
+	b.Finish()
+	got, c := b.Take(), b.Counters()
+	if len(got) != len(want) || c.Stray+c.Late+c.Impossible+c.ClockJumps != 0 {
+		t.Fatalf("%d bursts, want %d; %+v", len(got), len(want), c)
+	}
+	for i := range got {
+		g, w := &got[i], &want[i]
+		if g.EndNs-g.StartNs != w.EndNs-w.StartNs || g.Packets != w.Packets || g.Peak != w.Peak {
+			t.Errorf("burst %d: got %d to %d, %d packets, want %d to %d, %d", i, g.StartNs, g.EndNs, g.Packets,
+				w.StartNs, w.EndNs, w.Packets)
+		}
+	}
+}
+
 // A queue whose usual length is above the least threshold has bursts only where it is longer than usual.
 func TestBurstsBaseline(t *testing.T) {
 	config := testBurstConfig()

@@ -85,6 +85,7 @@ type wrapped struct {
 	started     bool
 	raw, value  uint64 // the latest stamp, and what it is without wrapping
 	arrivalNs   int64  // of its report
+	wrapNs      uint64 // the least of its stamps: in records of 2016 they have 31 bits, in headers of reports 32
 	least, most [2]int64
 	turnNs      int64
 }
@@ -95,9 +96,14 @@ const lagTurnNs = 10e9
 // unwrap returns the moment of a stamp. The first is when its report came.
 func (w *wrapped) unwrap(raw, wrapNs uint64, arrivalNs int64) uint64 {
 	if !w.started {
-		*w = wrapped{started: true, raw: raw, value: uint64(arrivalNs), arrivalNs: arrivalNs, turnNs: arrivalNs}
+		*w = wrapped{
+			started: true, raw: raw, value: uint64(arrivalNs), arrivalNs: arrivalNs, wrapNs: wrapNs,
+			turnNs: arrivalNs,
+		}
 		return w.value
 	}
+	w.wrapNs = min(w.wrapNs, wrapNs) // each is a multiple of the lesser ones
+	wrapNs = w.wrapNs
 	step := int64((raw - w.raw) % wrapNs)
 	if raw < w.raw {
 		step = int64(wrapNs - (w.raw-raw)%wrapNs)
