@@ -219,7 +219,7 @@ func (t *flowTable) remove(tag uint32, place int) {
 	t.index[pos] = 0
 }
 
-// hopSlab hands out blocks of hopStats of one to maxStations each; a block is addressed by chunk and offset.
+// hopSlab hands out blocks of hopStats of one to maxElements each; a block is addressed by chunk and offset.
 type hopSlab struct {
 	chunks [][]hopStat
 	free   [topology.MaxHops + 1][]uint32

@@ -30,18 +30,18 @@ func TestExtremesOfIntervals(t *testing.T) {
 	values := [][]uint64{{10, 5_000_000}, {4_100_000, 3_000_017}, {700, 900_001}, {4_999_999}}
 	type extremes struct{ low, high uint64 }
 	got := map[string][]extremes{}
-	note := func(what string, m telemetry.Moments) { got[what] = append(got[what], extremes{m.Min, m.Max}) }
+	note := func(what string, m telemetry.LatencySummary) { got[what] = append(got[what], extremes{m.Min, m.Max}) }
 	give := func(batch *telemetry.Intervals) {
 		for i := range batch.Flows {
 			note("flow", batch.Flows[i].Residence)
 		}
 		for i := range batch.Paths {
 			h := batch.Paths[i].Residence
-			note("path", telemetry.Moments{Min: h.Min, Max: h.Max})
+			note("path", telemetry.LatencySummary{Min: h.Min, Max: h.Max})
 		}
 		for i := range batch.Hops {
 			h := batch.Hops[i].Latency
-			note("hop", telemetry.Moments{Min: h.Min, Max: h.Max})
+			note("hop", telemetry.LatencySummary{Min: h.Min, Max: h.Max})
 		}
 	}
 	for i, list := range values {

@@ -252,10 +252,10 @@ func shareOut(list []telemetry.FlowInterval, all *telemetry.FlowInterval, parts 
 		}
 		switch {
 		case p.dropped && arrived > 0:
-			r.Residence, r.EndToEnd = telemetry.Moments{}, telemetry.Moments{}
+			r.Residence, r.EndToEnd = telemetry.LatencySummary{}, telemetry.LatencySummary{}
 		case !p.dropped && p.packets < arrived:
-			shareMoments(&r.Residence, p.packets, arrived)
-			shareMoments(&r.EndToEnd, p.packets, arrived)
+			shareSummary(&r.Residence, p.packets, arrived)
+			shareSummary(&r.EndToEnd, p.packets, arrived)
 		}
 		if !p.dropped {
 			arrived -= p.packets
@@ -312,8 +312,8 @@ func portion(n, packets, all uint64) uint64 {
 	return q
 }
 
-// shareMoments makes m the share that so many of all packets have of what is left.
-func shareMoments(m *telemetry.Moments, packets, all uint64) {
+// shareSummary makes m the share that so many of all packets have of what is left.
+func shareSummary(m *telemetry.LatencySummary, packets, all uint64) {
 	if m.Count > 0 {
 		count := portion(m.Count, packets, all)
 		m.Sum, m.Count = portion(m.Sum, count, m.Count), count // in this order the mean stays within the extremes
@@ -337,14 +337,14 @@ func counters(v *telemetry.FlowInterval) [9]*uint64 {
 }
 
 // since is what l counted after an earlier state of it.
-func (l *flowLatency) since(before *flowLatency) telemetry.Moments {
+func (l *flowLatency) since(before *flowLatency) telemetry.LatencySummary {
 	var memory [len(l.buckets)]uint64
 	h := histogram.Since(&l.Summary, &l.Shape, l.buckets[:], &before.Summary, &before.Shape, before.buckets[:],
 		memory[:])
 	if h.Count == 0 {
-		return telemetry.Moments{}
+		return telemetry.LatencySummary{}
 	}
-	return telemetry.Moments{
+	return telemetry.LatencySummary{
 		Count: h.Count, Sum: h.Sum, Min: h.Min, Max: h.Max, P50: h.Quantile(0.5),
 		P99: h.Quantile(0.99),
 	}

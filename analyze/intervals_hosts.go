@@ -15,13 +15,13 @@ type givenRoute struct {
 // routeEnds finds where hosts are: before the first node of a route, and behind the last if packets left it.
 func routeEnds(route *telemetry.Route) givenRoute {
 	r := givenRoute{atNs: route.StartNs}
-	if route.Uncertain || len(route.Stations) == 0 {
+	if route.Uncertain || len(route.Elements) == 0 {
 		return r
 	}
-	if at := &route.Stations[0]; at.Has&telemetry.HasNode != 0 {
+	if at := &route.Elements[0]; at.Has&telemetry.HasNode != 0 {
 		r.first, r.knowsFirst = (&topology.HopKey{Node: at.Node, In: at.IngressPort, Has: at.Has}).Ingress(), true
 	}
-	if at := &route.Stations[len(route.Stations)-1]; at.Has&(telemetry.HasNode|telemetry.HasDrop) == telemetry.HasNode {
+	if at := &route.Elements[len(route.Elements)-1]; at.Has&(telemetry.HasNode|telemetry.HasDrop) == telemetry.HasNode {
 		r.last, r.knowsTo = (&topology.HopKey{Node: at.Node, Out: at.EgressPort, Has: at.Has}).Egress(), true
 	}
 	return r
@@ -29,9 +29,9 @@ func routeEnds(route *telemetry.Route) givenRoute {
 
 // route is a Route of path of which only its ends are known, as far as hosts are there.
 func (r *givenRoute) route(path uint64) telemetry.Route {
-	first, last := telemetry.Station{Missing: 1}, telemetry.Station{Missing: 1}
+	first, last := telemetry.PathElement{Missing: 1}, telemetry.PathElement{Missing: 1}
 	if r.knowsFirst {
-		first = telemetry.Station{Place: telemetry.Place{
+		first = telemetry.PathElement{Place: telemetry.Place{
 			Has: telemetry.HasNode, Node: r.first.Node,
 			IngressPort: r.first.Port,
 		}}
@@ -40,7 +40,7 @@ func (r *givenRoute) route(path uint64) telemetry.Route {
 		}
 	}
 	if r.knowsTo {
-		last = telemetry.Station{Place: telemetry.Place{
+		last = telemetry.PathElement{Place: telemetry.Place{
 			Has: telemetry.HasNode, Node: r.last.Node,
 			EgressPort: r.last.Port,
 		}}
@@ -48,7 +48,7 @@ func (r *givenRoute) route(path uint64) telemetry.Route {
 			last.Has |= telemetry.HasEgressPort
 		}
 	}
-	return telemetry.Route{StartNs: r.atNs, Path: path, Stations: []telemetry.Station{first, last}}
+	return telemetry.Route{StartNs: r.atNs, Path: path, Elements: []telemetry.PathElement{first, last}}
 }
 
 // A hostPlace is a host at a place.

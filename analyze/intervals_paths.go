@@ -155,11 +155,11 @@ func (v *Intervals) note(p *path, nowNs int64) {
 	}
 	r := telemetry.Route{
 		StartNs: nowNs, Path: p.hash, Uncertain: p.uncertain,
-		Stations: make([]telemetry.Station, len(p.hops)),
+		Elements: make([]telemetry.PathElement, len(p.hops)),
 	}
 	for i := range p.hops {
 		at := &p.hops[i].HopKey
-		r.Stations[i] = telemetry.Station{Place: placeOf(at), Missing: at.Missing}
+		r.Elements[i] = telemetry.PathElement{Place: placeOf(at), Missing: at.Missing}
 	}
 	v.routes[p.hash] = routeEnds(&r)
 	v.newRoutes = append(v.newRoutes, r)

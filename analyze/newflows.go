@@ -27,7 +27,7 @@ type newFlowCounts struct {
 	overflow uint64 // flows at nodes for which there was no room
 }
 
-// note counts a flow whose first packet was seen at a station.
+// note counts a flow whose first packet was seen at an element.
 func (t *newFlowCounts) note(at *topology.HopKey, flow *telemetry.FlowKey, nowNs int64) {
 	k := newFlowKey{at.Node, at.Has&telemetry.HasNode != 0}
 	n := t.nodes[k]

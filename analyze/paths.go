@@ -101,7 +101,7 @@ func (p *path) is(route []topology.HopKey) bool {
 	return true
 }
 
-// partOf reports whether the stations of p are, in their order, some of those along route.
+// partOf reports whether the elements of p are, in their order, some of those along route.
 func (p *path) partOf(route []topology.HopKey) bool {
 	at := 0
 	for i := range p.hops {

@@ -237,7 +237,7 @@ func (s *scan) name(node uint32) string {
 	return fmt.Sprint("node ", node)
 }
 
-// portText returns the name of the node at a station, and the port by which packets left it.
+// portText returns the name of the node at an element, and the port by which packets left it.
 func (s *scan) portText(at *topology.HopKey) string {
 	text := s.place(at.Node, at.Has)
 	if at.Has&telemetry.HasEgressPort != 0 {
@@ -254,14 +254,14 @@ func (s *scan) portName(node, port uint32) string {
 	return fmt.Sprint("port ", port)
 }
 
-// at makes a station the subject of an event.
+// at makes an element the subject of an event.
 func (s *scan) at(e *telemetry.Event, at *topology.HopKey) {
 	a := at.Answer(s.collector.Names())
 	e.Node, e.Name, e.Port = a.Node, a.Name, a.EgressPort
 	e.PortName = s.collector.Inventory().Port(e.Node, e.Port).Name
 }
 
-// to makes a station the other end of the subject.
+// to makes an element the other end of the subject.
 func (s *scan) to(e *telemetry.Event, to *topology.HopKey) {
 	a := to.Answer(s.collector.Names())
 	e.ToNode, e.ToName, e.ToPort = a.Node, a.Name, a.IngressPort

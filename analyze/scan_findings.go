@@ -103,7 +103,7 @@ func (s *scan) place(node uint32, has telemetry.Fields) string {
 	return s.name(node)
 }
 
-// nodeText returns the name or the number of the node at a station, and "?" for each that is not known.
+// nodeText returns the name or the number of the node at an element, and "?" for each that is not known.
 func (s *scan) nodeText(at *topology.HopKey) string {
 	if at.Has&telemetry.HasNode == 0 {
 		return string(slices.Repeat([]byte{'?'}, max(int(at.Missing), 1)))

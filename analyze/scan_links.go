@@ -213,7 +213,8 @@ func (d *linkDetector) finish() {
 	}
 	lost := d.lostOf(silent)
 	for k := range silent {
-		if back, ok := k.Reverse(); lost[k] || ok && lost[back] && d.together(k, back) || d.log.Ongoing(linkLost(k)) {
+		back, ok := k.Reverse()
+		if lost[k] || ok && lost[back] && d.silentTogether(k, back) || d.log.Ongoing(linkLost(k)) {
 			d.noteLost(k)
 		}
 	}
@@ -225,9 +226,9 @@ func (d *linkDetector) down(k topology.LinkKey, sinceNs int64) bool {
 	return d.log.Ongoing(linkLost(k)) || cut && at >= sinceNs && k.Has&telemetry.HasEgressPort != 0
 }
 
-// together reports whether k fell silent with back, the other direction: not so long before that its flows had ended by
-// then.
-func (d *linkDetector) together(k, back topology.LinkKey) bool {
+// silentTogether reports whether k fell silent with back, the other direction: not so long before that its flows had
+// ended by then.
+func (d *linkDetector) silentTogether(k, back topology.LinkKey) bool {
 	l := d.links[k]
 	before := d.links[back].last - l.last
 	return before <= quietNs || l.rate*float64(before)/1e9 < expectedPackets

@@ -723,7 +723,7 @@ func (s *Shard) takes(f *flow, hops []telemetry.Hop, nowNs int64) *path {
 	return p
 }
 
-// routeOf returns the stations along hops, and those that are known to be missing between them, until it is called
+// routeOf returns the elements along hops, and those that are known to be missing between them, until it is called
 // again.
 func (s *Shard) routeOf(hops []telemetry.Hop) []topology.HopKey {
 	route := s.route[:0]

@@ -36,8 +36,8 @@ func rerouted(t *testing.T) (cfg Config, key telemetry.FlowKey) {
 	other := key
 	other.SrcPort = 1001
 	const a, b, c3 = 0xa, 0xb, uint64(0xffff_ffff_ffff_fffc)
-	place := func(node uint32, has telemetry.Fields) telemetry.Station {
-		return telemetry.Station{
+	place := func(node uint32, has telemetry.Fields) telemetry.PathElement {
+		return telemetry.PathElement{
 			Place: telemetry.Place{
 				Has:  has | telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort,
 				Node: node, IngressPort: 1, EgressPort: 2,
@@ -45,10 +45,12 @@ func rerouted(t *testing.T) (cfg Config, key telemetry.FlowKey) {
 		}
 	}
 	v := &telemetry.Intervals{Routes: []telemetry.Route{
-		{StartNs: tuesday.UnixNano(), Path: a, Stations: []telemetry.Station{place(1, 0), {Missing: 2}, place(2, 0)}},
+		{StartNs: tuesday.UnixNano(), Path: a, Elements: []telemetry.PathElement{
+			place(1, 0), {Missing: 2}, place(2, 0),
+		}},
 		{
 			StartNs: tuesday.UnixNano(), Path: b,
-			Stations: []telemetry.Station{
+			Elements: []telemetry.PathElement{
 				place(1, 0),
 				{Place: telemetry.Place{Has: telemetry.HasNode, Node: 3}},
 				place(2, telemetry.HasDrop),
@@ -59,7 +61,7 @@ func rerouted(t *testing.T) (cfg Config, key telemetry.FlowKey) {
 		v.Flows = append(v.Flows, telemetry.FlowInterval{
 			StartNs: tuesday.Add(time.Duration(i) * 10 * time.Second).UnixNano(), Key: key, Path: path, Packets: 5,
 			Bytes: 500, Drops: 1,
-			Residence: telemetry.Moments{Count: 5, Sum: 5 * ns, Min: ns - uint64(i), Max: ns + uint64(i)},
+			Residence: telemetry.LatencySummary{Count: 5, Sum: 5 * ns, Min: ns - uint64(i), Max: ns + uint64(i)},
 		})
 	}
 	for i := range 40 {

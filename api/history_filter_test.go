@@ -132,7 +132,7 @@ func route(values map[string][]filter.Value, g dice, path uint64) telemetry.Rout
 	first, second := uint32(g.small()), uint32(5+g.small())
 	r := telemetry.Route{
 		StartNs: tuesday.UnixNano(), Path: path, Uncertain: g.sometimes(),
-		Stations: []telemetry.Station{
+		Elements: []telemetry.PathElement{
 			{Place: telemetry.Place{Has: telemetry.HasNode, Node: first}},
 			{Missing: 2},
 			{Place: telemetry.Place{Has: telemetry.HasNode, Node: second}},
@@ -165,11 +165,13 @@ var recordMakers = map[string]recordMaker{
 			v.Routes = append(v.Routes, route(values, g, f.Path))
 			values["path"] = texts(fmt.Sprintf("%016x", f.Path))
 		}
-		for name, m := range map[string]*telemetry.Moments{"residence": &f.Residence, "end_to_end": &f.EndToEnd} {
+		for name, m := range map[string]*telemetry.LatencySummary{
+			"residence": &f.Residence, "end_to_end": &f.EndToEnd,
+		} {
 			if !g.sometimes() {
 				continue
 			}
-			*m = telemetry.Moments{
+			*m = telemetry.LatencySummary{
 				Count: 1, Sum: 1000 * g.small(), Min: 1000 * g.small(), Max: 1000 * g.small(),
 				P50: 1000 * g.small(), P99: 1000 * g.small(),
 			}

@@ -47,7 +47,7 @@ func remembered(t *testing.T) Config {
 					Dst: telemetry.AddrFrom4([4]byte{10, 1, 0, 1}), SrcPort: 1000, DstPort: 443, Protocol: 6,
 				},
 			}
-			r.Residence = telemetry.Moments{Count: 1, Sum: 500, Min: 500, Max: 500}
+			r.Residence = telemetry.LatencySummary{Count: 1, Sum: 500, Min: 500, Max: 500}
 			r.Sample.Add(telemetry.SampleOnEvent, -1, r.Packets)
 			v.Flows = append(v.Flows, r)
 		}

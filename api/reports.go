@@ -183,9 +183,9 @@ func (r *reportReader) item(d *ring.Record) types.RawReport {
 		sequence := h.Sequence
 		item.Sequence = &sequence
 	}
-	for i := range r.row.Stations() {
-		if station := r.row.Station(i); station.Has&telemetry.HasNode != 0 {
-			item.Nodes = append(item.Nodes, station.NodeID)
+	for i := range r.row.HopCount() {
+		if hop := r.row.Hop(i); hop.Has&telemetry.HasNode != 0 {
+			item.Nodes = append(item.Nodes, hop.NodeID)
 		}
 	}
 	if report := r.row.Report; report != nil && report.Is(telemetry.HasFlow) {

@@ -37,11 +37,11 @@ func (h *handler) addHops(ctx context.Context, spans []types.FlowPathSpan) *type
 	for _, row := range found.Rows {
 		hash, _ := row[0].(uint64)
 		text, _ := row[1].(string)
-		stations, err := telemetry.ParseStations(text)
+		elements, err := telemetry.ParseElements(text)
 		if err != nil {
 			return unreadable(err)
 		}
-		wanted[fmt.Sprintf("%016x", hash)] = pathHops(stations, h.cfg.Collector.Names())
+		wanted[fmt.Sprintf("%016x", hash)] = pathHops(elements, h.cfg.Collector.Names())
 	}
 	for i := range spans {
 		if hops := wanted[spans[i].ID]; hops != nil {
@@ -51,11 +51,11 @@ func (h *handler) addHops(ctx context.Context, spans []types.FlowPathSpan) *type
 	return nil
 }
 
-// pathHops returns stations as answers have them.
-func pathHops(stations []telemetry.Station, names map[uint32]string) []telemetry.PathHop {
-	hops := make([]telemetry.PathHop, len(stations))
-	for i := range stations {
-		s, hop := &stations[i], &hops[i]
+// pathHops returns elements as answers have them.
+func pathHops(elements []telemetry.PathElement, names map[uint32]string) []telemetry.PathHop {
+	hops := make([]telemetry.PathHop, len(elements))
+	for i := range elements {
+		s, hop := &elements[i], &hops[i]
 		hop.Missing, hop.Dropped = int(s.Missing), s.Has&telemetry.HasDrop != 0
 		if s.Has&telemetry.HasNode != 0 {
 			hop.Node, hop.Name = &s.Node, names[s.Node]

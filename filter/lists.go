@@ -72,8 +72,8 @@ func SchemaOf(name string, record reflect.Type) *Schema {
 	return MustSchema(name, fields...)
 }
 
-// stations are the hops of a flow or a path, together.
-func stations[T any](hops func(*T) *[]telemetry.PathHop) []Computed[T] {
+// pathElements are the hops of a flow or a path, together.
+func pathElements[T any](hops func(*T) *[]telemetry.PathHop) []Computed[T] {
 	return []Computed[T]{
 		{
 			Field{Name: "node", Aliases: []string{"hop.node"}, Kind: Node, Many: true, Doc: "each node on the way"},
@@ -122,7 +122,7 @@ func stations[T any](hops func(*T) *[]telemetry.PathHop) []Computed[T] {
 
 // flowFields are of the path of the latest packet, but path.
 var flowFields = append(
-	stations(func(f *telemetry.Flow) *[]telemetry.PathHop {
+	pathElements(func(f *telemetry.Flow) *[]telemetry.PathHop {
 		if len(f.Paths) == 0 {
 			return nil
 		}
@@ -152,7 +152,7 @@ var flowFields = append(
 )
 
 var pathFields = append(
-	stations(func(p *telemetry.Path) *[]telemetry.PathHop { return &p.Hops }),
+	pathElements(func(p *telemetry.Path) *[]telemetry.PathHop { return &p.Hops }),
 	Computed[telemetry.Path]{
 		Field{Name: "dropped", Kind: Bool, Doc: "packets were dropped at its last hop"},
 		func(p *telemetry.Path, _ int) (Value, bool) {

@@ -19,8 +19,8 @@ type ReportRow struct {
 	Report   *telemetry.Report `json:"-"` // nil: there is none in it
 }
 
-// Stations returns how many nodes the report tells of, the source first.
-func (r *ReportRow) Stations() int {
+// HopCount returns how many nodes the report tells of, the source first.
+func (r *ReportRow) HopCount() int {
 	if r.Report == nil {
 		return 0
 	}
@@ -31,15 +31,15 @@ func (r *ReportRow) Stations() int {
 	return n
 }
 
-// Station returns the i-th node that the report tells of.
-func (r *ReportRow) Station(i int) *telemetry.Hop {
+// Hop returns the i-th node that the report tells of.
+func (r *ReportRow) Hop(i int) *telemetry.Hop {
 	if i < len(r.Report.Hops) {
 		return &r.Report.Hops[i]
 	}
 	return &r.Report.Local
 }
 
-// speaksOfItself reports whether the sender adds a station: the newest hop of a stack may be the sender itself.
+// speaksOfItself reports whether the sender adds an element: the newest hop of a stack may be the sender itself.
 func (r *ReportRow) speaksOfItself() bool {
 	if r.Report.Local.Has == 0 {
 		return false
@@ -145,7 +145,7 @@ func reportFields() []Computed[ReportRow] {
 		flag("tracked", "report.f", "it is about a tracked flow (F)", telemetry.Tracked),
 		Computed[ReportRow]{
 			Field{Name: "hops", Kind: Uint, Doc: "number of nodes that it tells of"},
-			func(r *ReportRow, _ int) (Value, bool) { return FromUint(uint64(r.Stations())), r.Report != nil },
+			func(r *ReportRow, _ int) (Value, bool) { return FromUint(uint64(r.HopCount())), r.Report != nil },
 		},
 		ofNodes(Field{Name: "node", Aliases: []string{"hop.node"}, Kind: Node, Doc: "each node that it tells of"},
 			telemetry.HasNode, func(h *telemetry.Hop) Value { return FromUint(uint64(h.NodeID)) }),
@@ -229,8 +229,8 @@ func ofReportFlow(value func(*telemetry.FlowKey) (Value, bool)) ValueOf[ReportRo
 func ofNodes(f Field, has telemetry.Fields, value func(*telemetry.Hop) Value) Computed[ReportRow] {
 	f.Many = true
 	return Computed[ReportRow]{f, func(r *ReportRow, i int) (Value, bool) {
-		for j := range r.Stations() {
-			h := r.Station(j)
+		for j := range r.HopCount() {
+			h := r.Hop(j)
 			if h.Has&has == 0 {
 				continue
 			}

@@ -157,17 +157,17 @@ func (n *Node) path(v *visit, s *embed.Stripped) (path, latency uint64) {
 		m := &n.hop
 		s.Layout.Decode(s.Stack.Record(i), m)
 		valid := m.Has &^ m.Invalid
-		var station uint64
+		var element uint64
 		if valid&inband.NodeID != 0 {
-			station = uint64(m.NodeID) << 32
+			element = uint64(m.NodeID) << 32
 		}
 		if valid&inband.L1Ingress != 0 {
-			station |= uint64(m.L1Ingress&0xFFFF) << 16
+			element |= uint64(m.L1Ingress&0xFFFF) << 16
 		}
 		if valid&inband.L1Egress != 0 {
-			station |= uint64(m.L1Egress & 0xFFFF)
+			element |= uint64(m.L1Egress & 0xFFFF)
 		}
-		path = fold(path, station)
+		path = fold(path, element)
 		if valid&inband.HopLatency != 0 {
 			latency += uint64(m.HopLatency)
 		}

@@ -11,19 +11,19 @@ type FlowInterval struct {
 	DSCP     uint8   `store:"dscp"`
 	// HasDevice says that Device is known.
 	HasDevice   bool
-	Device      uint64    `store:"device,minute,text" known:"HasDevice"` // Transparent Security source device
-	Path        uint64    `store:"path_id,minute" known:"Path"`          // identity of the path; 0 if it is not known
-	Reports     uint64    `store:"reports,sum"`
-	Packets     uint64    `store:"packets,sum"`
-	Bytes       uint64    `store:"bytes,sum"`
-	Drops       uint64    `store:"drops,sum"`
-	PathChanges uint64    `store:"path_changes,sum"`
-	Residence   Moments   `store:"residence,quantiles"`
-	EndToEnd    Moments   `store:"end_to_end"`
-	Sample      SampleSum `store:"sample_"` // which packets it tells of
+	Device      uint64         `store:"device,minute,text" known:"HasDevice"` // Transparent Security source device
+	Path        uint64         `store:"path_id,minute" known:"Path"`          // identity of the path; 0: not known
+	Reports     uint64         `store:"reports,sum"`
+	Packets     uint64         `store:"packets,sum"`
+	Bytes       uint64         `store:"bytes,sum"`
+	Drops       uint64         `store:"drops,sum"`
+	PathChanges uint64         `store:"path_changes,sum"`
+	Residence   LatencySummary `store:"residence,quantiles"`
+	EndToEnd    LatencySummary `store:"end_to_end"`
+	Sample      SampleSum      `store:"sample_"` // which packets it tells of
 }
 
-// Moments sum up latencies of an interval. Count and Sum are exact. Min and Max are those of the buckets that the
-// interval added to, unless the whole table's minimum or maximum changed in it; P50 and P99 are estimates as in
+// LatencySummary sum up latencies of an interval. Count and Sum are exact. Min and Max are those of the buckets that
+// the interval added to, unless the whole table's minimum or maximum changed in it; P50 and P99 are estimates as in
 // Distribution.
-type Moments struct{ Count, Sum, Min, Max, P50, P99 uint64 }
+type LatencySummary struct{ Count, Sum, Min, Max, P50, P99 uint64 }

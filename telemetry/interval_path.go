@@ -17,11 +17,11 @@ type Route struct {
 	StartNs   int64
 	Path      uint64
 	Uncertain bool
-	Stations  []Station
+	Elements  []PathElement
 }
 
-// A Station is a hop of a Route. Missing counts nodes that sent nothing.
-type Station struct {
+// A PathElement is a hop of a Route. Missing counts nodes that sent nothing.
+type PathElement struct {
 	Place
 	Missing uint8
 }

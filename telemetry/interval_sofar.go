@@ -5,7 +5,7 @@ package telemetry
 // SoFar before.
 type SoFar struct {
 	StartNs int64 // of the interval of flows that is open
-	// Intervals has no events, bursts and hosts. Of routes it has the first and the last station, for AddHosts.
+	// Intervals has no events, bursts and hosts. Of routes it has the first and the last element, for AddHosts.
 	Intervals
 	// Gone are flows that gave way to others: they are added to what is told of the same flow later.
 	Gone []FlowInterval

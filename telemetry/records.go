@@ -46,8 +46,8 @@ func EndpointsOf(k *FlowKey) Endpoints {
 	return e
 }
 
-// A PathHop is one station of a path. Node is nil where a node is known to be but not which one; Missing counts the
-// stations that sent nothing.
+// A PathHop is one element of a path. Node is nil where a node is known to be but not which one; Missing counts the
+// elements that sent nothing.
 type PathHop struct {
 	Node        *uint32       `json:"node"`
 	Name        string        `json:"name,omitempty"`

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// FormatStations returns a route as text: "1[3,2] > ?(1) > 2[2,3]!".
-func FormatStations(stations []Station) string {
-	texts := make([]string, len(stations))
-	for i := range stations {
-		if s := &stations[i]; s.Missing > 0 {
+// FormatElements returns a route as text: "1[3,2] > ?(1) > 2[2,3]!".
+func FormatElements(elements []PathElement) string {
+	texts := make([]string, len(elements))
+	for i := range elements {
+		if s := &elements[i]; s.Missing > 0 {
 			texts[i] = "?(" + strconv.Itoa(int(s.Missing)) + ")"
 		} else {
 			texts[i] = s.Place.String()
@@ -19,24 +19,24 @@ func FormatStations(stations []Station) string {
 	return strings.Join(texts, " > ")
 }
 
-// ParseStations reads what FormatStations returns.
-func ParseStations(text string) ([]Station, error) {
-	stations := []Station{}
+// ParseElements reads what FormatElements returns.
+func ParseElements(text string) ([]PathElement, error) {
+	elements := []PathElement{}
 	if text == "" {
-		return stations, nil
+		return elements, nil
 	}
 	for part := range strings.SplitSeq(text, " > ") {
-		var s Station
+		var s PathElement
 		missing, gap := strings.CutPrefix(part, "?(")
 		missing, closed := strings.CutSuffix(missing, ")")
 		if n, err := strconv.ParseUint(missing, 10, 8); gap && closed && err == nil && n > 0 {
 			s.Missing = uint8(n)
 		} else if !s.parse(part) {
-			return nil, fmt.Errorf("%.40q is no station of a route", part)
+			return nil, fmt.Errorf("%.40q is no element of a route", part)
 		}
-		stations = append(stations, s)
+		elements = append(elements, s)
 	}
-	return stations, nil
+	return elements, nil
 }
 
 // parse reads what String returns, and reports whether it can.

@@ -7,7 +7,7 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-var route = []telemetry.Station{
+var route = []telemetry.PathElement{
 	{Place: telemetry.Place{
 		Has: telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort, Node: 1,
 		IngressPort: 3, EgressPort: 2,
@@ -18,39 +18,39 @@ var route = []telemetry.Station{
 
 const routeText = "1[3,2] > ?(1) > ?[?,7]!"
 
-func TestStations(t *testing.T) {
-	if text := telemetry.FormatStations(route); text != routeText {
+func TestElements(t *testing.T) {
+	if text := telemetry.FormatElements(route); text != routeText {
 		t.Errorf("got %s", text)
 	}
-	if got, err := telemetry.ParseStations(routeText); err != nil || !reflect.DeepEqual(got, route) {
+	if got, err := telemetry.ParseElements(routeText); err != nil || !reflect.DeepEqual(got, route) {
 		t.Errorf("got %+v, %v", got, err)
 	}
-	if got, err := telemetry.ParseStations(""); err != nil || len(got) != 0 {
+	if got, err := telemetry.ParseElements(""); err != nil || len(got) != 0 {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }
 
-// Nobody but a store writes stations; what it cannot have written is an error, and no panic.
-func TestParseStationsBad(t *testing.T) {
+// Nobody but a store writes elements; what it cannot have written is an error, and no panic.
+func TestParseElementsBad(t *testing.T) {
 	for _, text := range []string{
 		"1", "1[", "1[2]", "1[2,3] >", "x[1,2]", "1[2,3] > 1[2,4294967296]", "?()", "?(0)", "?(256)", "?(1", "1[2,3",
 		"1[2,3]!!",
 	} {
-		if got, err := telemetry.ParseStations(text); err == nil {
+		if got, err := telemetry.ParseElements(text); err == nil {
 			t.Errorf("%q is %+v", text, got)
 		}
 	}
 }
 
-func FuzzParseStations(f *testing.F) {
+func FuzzParseElements(f *testing.F) {
 	f.Add(routeText)
 	f.Add("")
 	f.Fuzz(func(t *testing.T, text string) {
-		got, err := telemetry.ParseStations(text)
+		got, err := telemetry.ParseElements(text)
 		if err != nil {
 			return
 		}
-		again, err := telemetry.ParseStations(telemetry.FormatStations(got))
+		again, err := telemetry.ParseElements(telemetry.FormatElements(got))
 		if err != nil || !reflect.DeepEqual(got, again) {
 			t.Errorf("%q is %+v, and then %+v, %v", text, got, again, err)
 		}

@@ -131,7 +131,7 @@ func (t *Table) compare(policy Policy, flow *telemetry.FlowKey, dscp uint8, rout
 	}
 }
 
-// between returns the key of a finding that is somewhere between two stations.
+// between returns the key of a finding that is somewhere between two elements.
 func between(kind telemetry.EventKind, from, to *topology.HopKey) *key {
 	return &key{
 		Kind: kind, Rule: telemetry.NoRule, Node: from.Node, Port: from.Out, ToNode: to.Node, ToPort: to.In,

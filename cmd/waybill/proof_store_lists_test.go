@@ -18,7 +18,7 @@ var allSteps = []time.Duration{10 * time.Second, time.Minute, time.Hour}
 // A tally is what there is to say of something in one interval.
 type tally struct {
 	packets, bytes, drops, reports, changes, clockErrors uint64
-	residence, endToEnd                                  telemetry.Moments
+	residence, endToEnd                                  telemetry.LatencySummary
 	use                                                  telemetry.UtilizationSum
 	depth                                                uint64
 	most                                                 uint32
@@ -49,14 +49,14 @@ func said[T any](v *T) string {
 }
 
 // meanOf is the mean of latencies as the API has it.
-func meanOf(m *telemetry.Moments) string {
+func meanOf(m *telemetry.LatencySummary) string {
 	if m.Count == 0 {
 		return "-"
 	}
 	return fmt.Sprint(m.Sum / m.Count)
 }
 
-func addMoments(to *telemetry.Moments, count, sum uint64) {
+func addMoments(to *telemetry.LatencySummary, count, sum uint64) {
 	to.Count += count
 	to.Sum += sum
 }
@@ -332,16 +332,16 @@ var storeLists = []list{
 	},
 }
 
-// routeNames are the stations of paths by their numbers.
+// routeNames are the elements of paths by their numbers.
 func routeNames(v *telemetry.Intervals) map[uint64]string {
 	routes := map[uint64]string{}
 	for i := range v.Routes {
 		text := ""
-		for j := range v.Routes[i].Stations {
+		for j := range v.Routes[i].Elements {
 			if j > 0 {
 				text += " > "
 			}
-			text += v.Routes[i].Stations[j].Place.String()
+			text += v.Routes[i].Elements[j].Place.String()
 		}
 		routes[v.Routes[i].Path] = text
 	}
@@ -493,7 +493,7 @@ func (p *storeProof) askList(l *list, q client.Query, step time.Duration,
 	}
 }
 
-// routes are the stations of paths by their ids.
+// routes are the elements of paths by their ids.
 func (p *storeProof) routes() map[string]string {
 	p.t.Helper()
 	a, err := p.store.Select(p.t.Context(), "SELECT printf('%016x', path_id), stations FROM routes", 1_000_000)

@@ -88,9 +88,9 @@ func (g maker) fill(v reflect.Value) {
 		*p = a.IP()
 	case *telemetry.Histogram:
 		*p = g.histogram()
-	case *telemetry.Moments:
+	case *telemetry.LatencySummary:
 		if n := g.small(); n > 0 {
-			*p = telemetry.Moments{
+			*p = telemetry.LatencySummary{
 				Count: n, Min: g.small(), Max: 4 + g.Uint64N(1000), P50: g.small(), P99: g.Uint64N(1000),
 			}
 			p.Sum = n*p.Min + g.Uint64N(1000)
@@ -192,9 +192,9 @@ func (g maker) intervals(n, round int) *telemetry.Intervals {
 	for path := range uint64(3) { // 3 has no route
 		r := telemetry.Route{StartNs: epoch.UnixNano() + int64(round), Path: path}
 		for range path {
-			var s telemetry.Station
+			var s telemetry.PathElement
 			g.fill(reflect.ValueOf(&s.Place).Elem())
-			r.Stations = append(r.Stations, s)
+			r.Elements = append(r.Elements, s)
 		}
 		v.Routes = append(v.Routes, r)
 	}

@@ -27,7 +27,7 @@ func (s *Store) Query(ctx context.Context, q *store.Query) (*store.Answer, error
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
-	if err := m.whole(ctx, q, c.Steps); err != nil {
+	if err := m.checkCoverage(ctx, q, c.Steps); err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	limit := cmp.Or(q.Limit, store.DefaultLimit)
@@ -165,9 +165,9 @@ func (m *moment) Rows(t *schema.Table, segments []schema.Segment, resolution tim
 	return "(" + strings.Join(parts, " UNION ALL ") + ")"
 }
 
-// whole returns a store.GoneError if the tables that can answer lack the beginning of the range, of which others have
-// records: longer intervals are kept for a longer time.
-func (m *moment) whole(ctx context.Context, q *store.Query, steps []time.Duration) error {
+// checkCoverage returns a store.GoneError if the tables that can answer lack the beginning of the range, of which
+// others have records: longer intervals are kept for a longer time.
+func (m *moment) checkCoverage(ctx context.Context, q *store.Query, steps []time.Duration) error {
 	t := tables.Tables[q.Table]
 	all := t.Resolutions()
 	if steps[len(steps)-1] == all[len(all)-1] {

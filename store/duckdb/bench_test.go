@@ -135,7 +135,7 @@ func copyOf(v *telemetry.Intervals, minute, network, crowd int) *telemetry.Inter
 		if r.Path != 0 {
 			r.Path += uint64(network)
 		}
-		for _, m := range []*telemetry.Moments{&r.Residence, &r.EndToEnd} {
+		for _, m := range []*telemetry.LatencySummary{&r.Residence, &r.EndToEnd} {
 			if m.Count > 0 {
 				m.Sum, m.Min, m.Max, m.P50, m.P99 = m.Sum+m.Count*slower, m.Min+slower, m.Max+slower, m.P50+slower,
 					m.P99+slower

@@ -46,7 +46,7 @@ func (dialect) Floor(column string, step time.Duration) string {
 func (dialect) Timestamp(t time.Time) string { return timestamp(t) }
 
 func (dialect) Group(rows string, columns []schema.Column) (with, query string) {
-	return "WITH rows AS NOT MATERIALIZED " + rows + " ", together("rows", columns)
+	return "WITH rows AS NOT MATERIALIZED " + rows + " ", mergeQuery("rows", columns)
 }
 
 func timestamp(t time.Time) string { return fmt.Sprintf("make_timestamp_ns(%d)", t.UnixNano()) }

@@ -144,7 +144,7 @@ func everyRecord() *telemetry.Intervals {
 		},
 		Routes: []telemetry.Route{{
 			StartNs: at, Path: 5,
-			Stations: []telemetry.Station{
+			Elements: []telemetry.PathElement{
 				{Place: place},
 				{Missing: 2},
 				{Place: telemetry.Place{Has: telemetry.HasNode | telemetry.HasDrop, Node: 4}},

@@ -76,8 +76,10 @@ func randomFlow(g *rand.Rand, n int) (telemetry.FlowInterval, flowRow) {
 	}
 	if g.IntN(2) == 0 {
 		d := func(v uint64) []filter.Value { return []filter.Value{filter.FromDuration(time.Duration(v))} }
-		for name, m := range map[string]*telemetry.Moments{"residence": &f.Residence, "end_to_end": &f.EndToEnd} {
-			*m = telemetry.Moments{
+		for name, m := range map[string]*telemetry.LatencySummary{
+			"residence": &f.Residence, "end_to_end": &f.EndToEnd,
+		} {
+			*m = telemetry.LatencySummary{
 				Count: 1 + small(), Min: 1000 * small(), Max: 4000 + 1000*small(),
 				P50: 1000 * small(), P99: 1000 * small(),
 			}
@@ -157,13 +159,13 @@ func TestFilterAgrees(t *testing.T) {
 		rows[fmt.Sprintf("%016x", f.Key.Hash())] = r
 	}
 	for path := range uint64(3) {
-		station := func(node uint64) telemetry.Station {
-			return telemetry.Station{Place: telemetry.Place{Has: telemetry.HasNode, Node: uint32(node)}}
+		element := func(node uint64) telemetry.PathElement {
+			return telemetry.PathElement{Place: telemetry.Place{Has: telemetry.HasNode, Node: uint32(node)}}
 		}
 		v.Routes = append(v.Routes,
 			telemetry.Route{
 				StartNs: epoch.UnixNano(), Path: path,
-				Stations: []telemetry.Station{station(path), station(9)},
+				Elements: []telemetry.PathElement{element(path), element(9)},
 			})
 	}
 	write(t, s, v)

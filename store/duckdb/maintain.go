@@ -56,7 +56,7 @@ func (s *Store) maintain(ctx context.Context, now time.Time) error {
 	if err := s.compactOnce(ctx, now); err != nil {
 		return fmt.Errorf("compact: %w", err)
 	}
-	if err := s.thinOnce(ctx, now); err != nil {
+	if err := s.applyTableLimits(ctx, now); err != nil {
 		return fmt.Errorf("thin: %w", err)
 	}
 	return nil

@@ -22,7 +22,7 @@ func (s *Store) Query(ctx context.Context, q *store.Query) (*store.Answer, error
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
-	if err := s.whole(ctx, q, c.Steps); err != nil {
+	if err := s.checkCoverage(ctx, q, c.Steps); err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	condition, err := s.topGroups(ctx, q, c)

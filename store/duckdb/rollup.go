@@ -84,7 +84,8 @@ func (s *Store) rollUpOnce(ctx context.Context, from, to schema.Placed, horizon 
 		}
 		rows := fmt.Sprintf("(SELECT * REPLACE (%s AS start) FROM %s WHERE %s)", tables.Floor("start", to.Step),
 			source, where)
-		statements = append(statements, fmt.Sprintf("INSERT INTO %s.%s %s", p.catalog, target, together(rows, columns)))
+		merged := mergeQuery(rows, columns)
+		statements = append(statements, fmt.Sprintf("INSERT INTO %s.%s %s", p.catalog, target, merged))
 	}
 	err = inTransaction(ctx, s.upkeep, append(
 		statements,
@@ -150,9 +151,9 @@ func (s *Store) loadRolled() error {
 	return nil
 }
 
-// together is a query that groups rows by the columns that are keys and puts the others together by their role, in the
-// order of columns.
-func together(rows string, columns []schema.Column) string {
+// mergeQuery is a query that groups rows by the columns that are keys and puts the others together by their role, in
+// the order of columns.
+func mergeQuery(rows string, columns []schema.Column) string {
 	var keys, values, names []string
 	var merged []string // names of histograms
 	for _, c := range columns {

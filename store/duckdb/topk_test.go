@@ -25,7 +25,7 @@ func TestTopGroups(t *testing.T) {
 		r := &v.Flows[i]
 		r.Key.Src = telemetry.AddrFrom4([4]byte{10, 0, byte(i / 7 % 3), byte(i % 200)})
 		if r.Residence.Max = g.Uint64N(40) * 100; g.Uint64N(5) == 0 {
-			r.Residence = telemetry.Moments{}
+			r.Residence = telemetry.LatencySummary{}
 		} else {
 			r.Residence.Sum = g.Uint64N(r.Residence.Count*r.Residence.Max + 1)
 			r.Residence.Min = min(r.Residence.Min, r.Residence.Sum/r.Residence.Count)

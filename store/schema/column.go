@@ -50,8 +50,8 @@ type Derived struct {
 	Ceiling string
 }
 
-// moments are the columns of telemetry.Moments.
-func moments(name string) []Column {
+// summaryColumns are the columns of telemetry.LatencySummary.
+func summaryColumns(name string) []Column {
 	return []Column{
 		{Name: name + "_count", Kind: "UBIGINT", Role: Sum},
 		{Name: name + "_sum", Kind: "UBIGINT", Role: Sum},
@@ -63,14 +63,14 @@ func moments(name string) []Column {
 // Histogram are the columns of telemetry.Histogram.
 func Histogram(name string) []Column {
 	return append(
-		moments(name),
+		summaryColumns(name),
 		Column{Name: name + "_scale", Kind: "TINYINT", Role: Scale},
 		Column{Name: name + "_buckets", Kind: "SMALLINT[]", Role: Buckets},
 		Column{Name: name + "_counts", Kind: "UBIGINT[]", Role: Counts},
 	)
 }
 
-// mean is the derived mean of moments.
+// mean is the derived mean of a summary.
 func (d tables) mean(name string) Derived {
 	return Derived{
 		Name: name + "_mean", Text: d.IntegerMean(name+"_sum", name+"_count"),

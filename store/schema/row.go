@@ -46,7 +46,7 @@ func (a *Row) flowKey(k *telemetry.FlowKey) {
 	a.known(tunnel, k.TunnelID)
 }
 
-func (a *Row) moments(m *telemetry.Moments) {
+func (a *Row) summary(m *telemetry.LatencySummary) {
 	a.add(m.Count, m.Sum)
 	a.known(m.Count > 0, int64(m.Min))
 	a.known(m.Count > 0, int64(m.Max))
@@ -54,7 +54,7 @@ func (a *Row) moments(m *telemetry.Moments) {
 
 // histogram adds the buckets that have counts.
 func (a *Row) histogram(h *telemetry.Histogram) {
-	a.moments(&telemetry.Moments{Count: h.Count, Sum: h.Sum, Min: h.Min, Max: h.Max})
+	a.summary(&telemetry.LatencySummary{Count: h.Count, Sum: h.Sum, Min: h.Min, Max: h.Max})
 	if h.Count == 0 {
 		a.add(nil, nil, nil)
 		return
@@ -73,8 +73,8 @@ func appendRoute(a *Row, r *telemetry.Route) {
 	dropped := false
 	hops := 0
 	nodes := []uint32{}
-	for i := range r.Stations {
-		at := &r.Stations[i]
+	for i := range r.Elements {
+		at := &r.Elements[i]
 		if at.Missing > 0 {
 			hops += int(at.Missing)
 			continue
@@ -85,7 +85,7 @@ func appendRoute(a *Row, r *telemetry.Route) {
 			nodes = append(nodes, at.Node)
 		}
 	}
-	a.add(r.Path, r.Uncertain, dropped, uint32(hops), nodes, telemetry.FormatStations(r.Stations))
+	a.add(r.Path, r.Uncertain, dropped, uint32(hops), nodes, telemetry.FormatElements(r.Elements))
 }
 
 func appendEvent(a *Row, e *telemetry.Event) {

@@ -73,16 +73,16 @@ func part[R any](c *catalogue.Column, value func(*R) any) ([]Column, func(*Row, 
 			addr := telemetry.AddrFrom(*get(r))
 			a.address(&addr)
 		}
-	case reflect.TypeFor[telemetry.Moments]():
-		get := catalogue.Pointer[R, telemetry.Moments](&c.Field)
+	case reflect.TypeFor[telemetry.LatencySummary]():
+		get := catalogue.Pointer[R, telemetry.LatencySummary](&c.Field)
 		if !c.Quantiles {
-			return moments(c.Column), func(a *Row, r *R) { a.moments(get(r)) }
+			return summaryColumns(c.Column), func(a *Row, r *R) { a.summary(get(r)) }
 		}
 		p50, p99 := Column{Name: c.Column + "_p50", Kind: "BIGINT", Role: High},
 			Column{Name: c.Column + "_p99", Kind: "BIGINT", Role: High}
-		return append(moments(c.Column), p50, p99), func(a *Row, r *R) {
+		return append(summaryColumns(c.Column), p50, p99), func(a *Row, r *R) {
 			m := get(r)
-			a.moments(m)
+			a.summary(m)
 			a.known(m.Count > 0, int64(m.P50))
 			a.known(m.Count > 0, int64(m.P99))
 		}

@@ -49,7 +49,7 @@
 //	        sum, low, high  what becomes of it when rows are put together; without one, they are grouped by it
 //	        finest, minute  it is kept in intervals of the finest resolution only, or in those of a minute too
 //	        text            the store has a text for it
-//	        quantiles       of telemetry.Moments: with these
+//	        quantiles       of telemetry.LatencySummary: with these
 //	        Of a record: the column that it is read from.
 //	group   of a record: it can be grouped by; "default" if it is unless something else is asked for.
 //	kept    of a record: how long the intervals are at most that have it.

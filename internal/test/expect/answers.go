@@ -75,8 +75,8 @@ func (c *collector) nodes() []telemetry.Node {
 		}
 	}
 	for _, p := range c.paths {
-		for i := range p.stations {
-			s, m := &p.stations[i], &p.meters[i]
+		for i := range p.elements {
+			s, m := &p.elements[i], &p.meters[i]
 			if s.known&telemetry.HasNode == 0 {
 				continue
 			}
@@ -111,8 +111,8 @@ func (c *collector) nodes() []telemetry.Node {
 func (c *collector) links() []telemetry.Link {
 	links := map[string]*telemetry.Link{}
 	for _, p := range c.paths {
-		for i := 1; i < len(p.stations); i++ {
-			from, to := &p.stations[i-1], &p.stations[i]
+		for i := 1; i < len(p.elements); i++ {
+			from, to := &p.elements[i-1], &p.elements[i]
 			if !from.named() || !to.named() || from.node == to.node && to.dropped() { // dropped where it is
 				continue
 			}

@@ -23,7 +23,7 @@ func (a *arrival) turns(p *path, first *sight, nowNs int64) bool {
 	changed := false
 	if a.by != nil {
 		stamped := a.entered != nil && first.has&telemetry.HasIngressTime != 0 && nowNs-a.atNs < overtakenNs
-		if stamped && int64(first.ingress-*a.entered) < 0 && a.by.stations[0].node == p.stations[0].node {
+		if stamped && int64(first.ingress-*a.entered) < 0 && a.by.elements[0].node == p.elements[0].node {
 			return false
 		}
 		changed = !a.by.partOf(p)
@@ -38,7 +38,7 @@ func (a *arrival) turns(p *path, first *sight, nowNs int64) bool {
 // loops reports whether p comes to a switch twice.
 func (p *path) loops() bool {
 	seen := map[uint32]bool{}
-	for _, s := range p.stations {
+	for _, s := range p.elements {
 		if s.named() && seen[s.node] {
 			return true
 		}

@@ -46,7 +46,7 @@ type (
 	// A placeSecond is a place, or a queue there, in a second; the others are of ten seconds.
 	placeSecond struct {
 		startNs int64
-		station
+		element
 		queue uint8
 	}
 	linkTen struct {
@@ -204,7 +204,7 @@ func (c *Chronicle) report(r *Report, v *Visit) {
 	ten.Reports++
 	if v.Drop != nil {
 		s := c.options.sight(v)
-		c.drops[dropTen{startOf(nowNs, telemetry.FlowIntervalNs), dropKey{s.station, v.Drop.Code}}]++
+		c.drops[dropTen{startOf(nowNs, telemetry.FlowIntervalNs), dropKey{s.element, v.Drop.Code}}]++
 		c.happened(subject{kind: telemetry.EventDropStorm, node: s.node, port: s.out, reason: v.Drop.Code}, nowNs, 1)
 	}
 	bytes := (&collector{Truth: &c.truth, Options: &c.options}).bytes(v)
@@ -301,7 +301,7 @@ func (c *Chronicle) observe(f *chronicleFlow, sights []sight, nowNs int64) {
 		f.seenNs, f.seenAt = c.nowNs, sights[0].node
 	}
 	c.looped(&r.path, nowNs)
-	if again := f.route == r; !again && !r.stations[len(r.stations)-1].dropped() {
+	if again := f.route == r; !again && !r.elements[len(r.elements)-1].dropped() {
 		if before := f.arrival.by; f.arrival.turns(&r.path, &sights[0], nowNs) {
 			f.ten(nowNs).PathChanges++
 			c.turned(before, &r.path, c.nowNs)
@@ -323,7 +323,7 @@ func (c *Chronicle) observe(f *chronicleFlow, sights []sight, nowNs int64) {
 	p.Packets++
 	f.on[routeTen{ten, r}]++
 	residence, complete := uint64(0), true
-	for i := range r.stations {
+	for i := range r.elements {
 		s := &sights[i]
 		if !s.named() { // behind the hop limit
 			complete = false
@@ -341,7 +341,7 @@ func (c *Chronicle) observe(f *chronicleFlow, sights []sight, nowNs int64) {
 	if !complete {
 		return
 	}
-	first, last := &sights[0], &sights[len(r.stations)-1]
+	first, last := &sights[0], &sights[len(r.elements)-1]
 	k := f.ten(nowNs)
 	p.Residence.Count, p.Residence.Sum = p.Residence.Count+1, p.Residence.Sum+residence
 	k.Residence.Count, k.Residence.Sum = k.Residence.Count+1, k.Residence.Sum+residence
@@ -376,10 +376,10 @@ func (c *Chronicle) carried(k linkTen, from *sight) {
 
 // meet notes what a packet met at a switch.
 func (c *Chronicle) meet(s *sight, second int64) {
-	key := placeSecond{second, s.station, 0}
+	key := placeSecond{second, s.element, 0}
 	h := c.hops[key]
 	if h == nil {
-		h = &telemetry.HopInterval{StartNs: second, Place: s.station.place()}
+		h = &telemetry.HopInterval{StartNs: second, Place: s.element.place()}
 		c.hops[key] = h
 	}
 	h.Packets++
@@ -389,11 +389,11 @@ func (c *Chronicle) meet(s *sight, second int64) {
 	if s.has&telemetry.HasQueue == 0 {
 		return
 	}
-	key.station, key.queue = station{node: s.node, out: s.out, known: telemetry.HasNode | telemetry.HasEgressPort},
+	key.element, key.queue = element{node: s.node, out: s.out, known: telemetry.HasNode | telemetry.HasEgressPort},
 		s.queue
 	q := c.queues[key]
 	if q == nil {
-		q = &telemetry.QueueInterval{StartNs: second, Place: key.station.place(), Queue: s.queue}
+		q = &telemetry.QueueInterval{StartNs: second, Place: key.element.place(), Queue: s.queue}
 		c.queues[key] = q
 	}
 	q.Samples++
@@ -403,11 +403,11 @@ func (c *Chronicle) meet(s *sight, second int64) {
 
 // route returns the way along sights, which is seldom another than that of the packet of the flow before.
 func (c *Chronicle) route(f *chronicleFlow, sights []sight) *chronicleRoute {
-	list, _ := stations(sights, false)
-	if f.route != nil && slices.Equal(f.route.stations, list) {
+	list, _ := elements(sights, false)
+	if f.route != nil && slices.Equal(f.route.elements, list) {
 		return f.route
 	}
-	p := path{stations: list}
+	p := path{elements: list}
 	name := route(p.hops(nil))
 	r := c.routes[name]
 	if r == nil {
@@ -449,7 +449,7 @@ func count(v *telemetry.FlowInterval, bytes uint64, dropped bool) {
 // startOf is the start of the interval in which a time lies.
 func startOf(nowNs, lengthNs int64) int64 { return nowNs - nowNs%lengthNs }
 
-// place returns the station as records have it.
-func (s *station) place() telemetry.Place {
+// place returns the element as records have it.
+func (s *element) place() telemetry.Place {
 	return telemetry.Place{Has: s.known, Node: s.node, IngressPort: s.in, EgressPort: s.out}
 }

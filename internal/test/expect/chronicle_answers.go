@@ -25,8 +25,8 @@ func (c *Chronicle) Intervals(untilNs int64) (*telemetry.Intervals, error) {
 	all := &telemetry.Intervals{Flows: c.flowIntervals(), Hosts: c.hosts()}
 	for _, r := range c.routes {
 		list := telemetry.Route{Path: r.number}
-		for i := range r.stations {
-			list.Stations = append(list.Stations, telemetry.Station{Place: r.stations[i].place()})
+		for i := range r.elements {
+			list.Elements = append(list.Elements, telemetry.PathElement{Place: r.elements[i].place()})
 		}
 		all.Routes = append(all.Routes, list)
 		for _, p := range r.tens {
@@ -116,7 +116,7 @@ func (c *Chronicle) hosts() (list []telemetry.HostInterval) {
 		e, outer := endpoints(c.truth.Flows[number])
 		key := flowKey(&e)
 		for k, n := range f.on {
-			first, last := &k.route.stations[0], &k.route.stations[len(k.route.stations)-1]
+			first, last := &k.route.elements[0], &k.route.elements[len(k.route.elements)-1]
 			at := telemetry.HostInterval{
 				StartNs: k.startNs, Tunnel: key.Tunnel, TunnelID: key.TunnelID, HasPort: true,
 				Packets: n,

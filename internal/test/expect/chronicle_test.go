@@ -74,7 +74,7 @@ func TestChronicle(t *testing.T) {
 		got = append(got,
 			fmt.Sprint("path ", (p.StartNs-1e18)/second, " ",
 				len(v.Routes[slices.IndexFunc(v.Routes,
-					func(r telemetry.Route) bool { return r.Path == p.Path })].Stations), " ", p.Packets))
+					func(r telemetry.Route) bool { return r.Path == p.Path })].Elements), " ", p.Packets))
 	}
 	slices.Sort(got)
 	want := []string{

@@ -116,7 +116,7 @@ func (c *collector) takeCopy(r *Report) {
 		}
 		sights = append(sights, s)
 	}
-	list, by := stations(sights, false)
+	list, by := elements(sights, false)
 	p := c.path(list)
 	p.packets++
 	for i, s := range by {
@@ -147,7 +147,7 @@ func (c *collector) bytes(v *Visit) uint64 {
 
 // observe notes that a packet took a path and what it met there.
 func (c *collector) observe(f *flow, sights []sight, gaps bool) {
-	list, by := stations(sights, gaps)
+	list, by := elements(sights, gaps)
 	p := c.path(list)
 	k := f.turn(p, by[0])
 	f.taken[p]++
@@ -182,9 +182,9 @@ func (c *collector) observe(f *flow, sights []sight, gaps bool) {
 	}
 }
 
-// path returns the path along a list of stations.
-func (c *collector) path(list []station) *path {
-	p := &path{stations: list, meters: make([]meter, len(list))}
+// path returns the path along a list of elements.
+func (c *collector) path(list []element) *path {
+	p := &path{elements: list, meters: make([]meter, len(list))}
 	name := route(p.hops(nil))
 	if known := c.paths[name]; known != nil {
 		return known

@@ -4,14 +4,14 @@ import "github.com/waybill-int/waybill/telemetry"
 
 // A dropKey is a place and a reason.
 type dropKey struct {
-	station
+	element
 	reason uint8
 }
 
 // drop counts the drop of a visit.
 func (c *collector) drop(v *Visit, f *flow) {
 	s := c.sight(v)
-	key := dropKey{s.station, v.Drop.Code}
+	key := dropKey{s.element, v.Drop.Code}
 	d := c.drops[key]
 	if d == nil {
 		at := s.answer(c.names)

@@ -113,9 +113,9 @@ func (c *Chronicle) polarised(sinceNs int64) (list []subject) {
 				after += n.Packets
 			}
 		}
-		end := len(r.stations) - 1
-		for _, s := range r.stations[:end] {
-			k := group{s.node, r.stations[end].node}
+		end := len(r.elements) - 1
+		for _, s := range r.elements[:end] {
+			k := group{s.node, r.elements[end].node}
 			if groups[k] == nil {
 				groups[k] = map[uint32]uint64{}
 			}

@@ -58,7 +58,7 @@ func (f *flow) turn(p *path, first *sight) *flowPath {
 			return f.kept[0]
 		}
 	}
-	if p.stations[len(p.stations)-1].known&telemetry.HasDrop == 0 {
+	if p.elements[len(p.elements)-1].known&telemetry.HasDrop == 0 {
 		if f.arrival.turns(p, first, 0) {
 			f.changes++
 		}
@@ -69,7 +69,7 @@ func (f *flow) turn(p *path, first *sight) *flowPath {
 			return k
 		}
 	}
-	k := &flowPath{path: p, meters: make([]meter, len(p.stations))}
+	k := &flowPath{path: p, meters: make([]meter, len(p.elements))}
 	f.kept = append([]*flowPath{k}, f.kept...)
 	f.kept = f.kept[:min(len(f.kept), keptPaths)]
 	return k
@@ -86,7 +86,7 @@ func (f *flow) answer(names map[uint32]string) telemetry.Flow {
 	for _, k := range f.kept {
 		p := telemetry.FlowPath{Packets: k.packets}
 		for i := range k.meters {
-			hop := k.path.stations[i].answer(names)
+			hop := k.path.elements[i].answer(names)
 			k.meters[i].answer(&hop)
 			if hop.Queue != nil {
 				hop.Queue.Last = nil // not kept for each flow

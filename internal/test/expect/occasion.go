@@ -35,18 +35,18 @@ func (c *Chronicle) happened(s subject, atNs int64, n uint64) {
 // turned notes that a flow left a path for another one: where the two part.
 func (c *Chronicle) turned(from, to *path, atNs int64) {
 	i := 0
-	for i < len(from.stations) && i < len(to.stations) && from.stations[i] == to.stations[i] {
+	for i < len(from.elements) && i < len(to.elements) && from.elements[i] == to.elements[i] {
 		i++
 	}
-	if i == min(len(from.stations), len(to.stations)) || from.stations[i].node != to.stations[i].node {
+	if i == min(len(from.elements), len(to.elements)) || from.elements[i].node != to.elements[i].node {
 		return // they came into the network elsewhere
 	}
 	s := subject{
-		kind: telemetry.EventPathChange, node: from.stations[i].node, port: from.stations[i].out,
-		newPort: to.stations[i].out,
+		kind: telemetry.EventPathChange, node: from.elements[i].node, port: from.elements[i].out,
+		newPort: to.elements[i].out,
 	}
-	if i+1 < len(from.stations) {
-		s.toNode = from.stations[i+1].node
+	if i+1 < len(from.elements) {
+		s.toNode = from.elements[i+1].node
 	}
 	c.happened(s, atNs, 1)
 }
@@ -54,10 +54,10 @@ func (c *Chronicle) turned(from, to *path, atNs int64) {
 // looped notes a packet that came to a switch twice, for the first switch that it came to again. A switch that drops a
 // packet that has left it has it for the second time; one that drops what it has just taken in has it once.
 func (c *Chronicle) looped(p *path, atNs int64) {
-	for i := range p.stations {
+	for i := range p.elements {
 		for j := range i {
-			if p.stations[j].node == p.stations[i].node && (j < i-1 || !p.stations[i].dropped()) {
-				c.happened(subject{kind: telemetry.EventLoop, node: p.stations[i].node}, atNs, 1)
+			if p.elements[j].node == p.elements[i].node && (j < i-1 || !p.elements[i].dropped()) {
+				c.happened(subject{kind: telemetry.EventLoop, node: p.elements[i].node}, atNs, 1)
 				return
 			}
 		}

@@ -4,12 +4,12 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// maxStations is how many stations of a path a collector keeps.
-const maxStations = 31
+// maxElements is how many elements of a path a collector keeps.
+const maxElements = 31
 
 // A path is a way that packets took, over all flows.
 type path struct {
-	stations                         []station
+	elements                         []element
 	meters                           []meter
 	residence, endToEnd              values
 	packets, incomplete, clockErrors uint64
@@ -17,30 +17,30 @@ type path struct {
 	rule                             Rule // why the order of its packets is not known
 }
 
-// partOf says whether o leads along all stations of p that are known, and some more: then p was o with postcards
+// partOf says whether o leads along all elements of p that are known, and some more: then p was o with postcards
 // missing.
 func (p *path) partOf(o *path) bool {
 	gaps, at := false, 0
-	for i := range p.stations {
-		if p.stations[i].missing > 0 {
+	for i := range p.elements {
+		if p.elements[i].missing > 0 {
 			gaps = true
 			continue
 		}
-		for at < len(o.stations) && o.stations[at] != p.stations[i] {
+		for at < len(o.elements) && o.elements[at] != p.elements[i] {
 			at++
 		}
-		if at == len(o.stations) {
+		if at == len(o.elements) {
 			return false
 		}
 		at++
 	}
-	return gaps || len(p.stations) < len(o.stations)
+	return gaps || len(p.elements) < len(o.elements)
 }
 
 // fit returns the places on p of what came of a packet of which postcards are missing; false if it took another path.
 // TTLs tell how far apart two of them are.
 func (p *path) fit(sights []sight) (places []int, ok bool) {
-	if len(sights) >= len(p.stations) {
+	if len(sights) >= len(p.elements) {
 		return nil, false
 	}
 	at := -1
@@ -48,11 +48,11 @@ func (p *path) fit(sights []sight) (places []int, ok bool) {
 		away := 0
 		for {
 			at++
-			if at == len(p.stations) {
+			if at == len(p.elements) {
 				return nil, false
 			}
-			away += max(p.stations[at].missing, 1)
-			if p.stations[at] == sights[i].station {
+			away += max(p.elements[at].missing, 1)
+			if p.elements[at] == sights[i].element {
 				break
 			}
 		}
@@ -64,19 +64,19 @@ func (p *path) fit(sights []sight) (places []int, ok bool) {
 	return places, true
 }
 
-// stations returns the path that sights tell of, with the switches between them that told nothing; nil stands for those
+// elements returns the path that sights tell of, with the switches between them that told nothing; nil stands for those
 // in the list of who told.
-func stations(sights []sight, gaps bool) (list []station, by []*sight) {
+func elements(sights []sight, gaps bool) (list []element, by []*sight) {
 	for i := range sights {
-		if len(list) == maxStations {
+		if len(list) == maxElements {
 			break
 		}
 		if i > 0 && gaps {
 			if n := sights[i-1].ttl - sights[i].ttl - 1; n > 0 {
-				list, by = append(list, station{missing: n}), append(by, nil)
+				list, by = append(list, element{missing: n}), append(by, nil)
 			}
 		}
-		list, by = append(list, sights[i].station), append(by, &sights[i])
+		list, by = append(list, sights[i].element), append(by, &sights[i])
 	}
 	return list, by
 }
@@ -92,11 +92,11 @@ func (p *path) answer(names map[uint32]string) telemetry.Path {
 	return a
 }
 
-// hops returns the stations alone.
+// hops returns the elements alone.
 func (p *path) hops(names map[uint32]string) []telemetry.PathHop {
-	hops := make([]telemetry.PathHop, len(p.stations))
-	for i := range p.stations {
-		hops[i] = p.stations[i].answer(names)
+	hops := make([]telemetry.PathHop, len(p.elements))
+	for i := range p.elements {
+		hops[i] = p.elements[i].answer(names)
 	}
 	return hops
 }

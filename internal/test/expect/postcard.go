@@ -53,8 +53,8 @@ func (f *flow) late(s *sight) {
 		return
 	}
 	k := f.kept[0]
-	for i := len(k.path.stations) - 1; i >= 0; i-- {
-		if k.path.stations[i].node == s.node && k.path.stations[i].missing == 0 {
+	for i := len(k.path.elements) - 1; i >= 0; i-- {
+		if k.path.elements[i].node == s.node && k.path.elements[i].missing == 0 {
 			if k.meters[i].latency.count < f.packets {
 				k.path.meters[i].add(s)
 				k.meters[i].add(s)

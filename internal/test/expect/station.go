@@ -7,8 +7,8 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// A station is one place of a path: a switch with its ports, or a number of switches that told nothing.
-type station struct {
+// An element is one place of a path: a switch with its ports, or a number of switches that told nothing.
+type element struct {
 	node, in, out uint32
 	known         telemetry.Fields // HasNode, HasIngressPort, HasEgressPort, HasDrop
 	missing       int
@@ -16,7 +16,7 @@ type station struct {
 
 // A sight is what one switch told about one packet.
 type sight struct {
-	station
+	element
 	has             telemetry.Fields
 	latency         uint64 // ns, by the clock of the switch
 	depth           uint64 // bytes in the queue
@@ -26,7 +26,7 @@ type sight struct {
 	ttl             int    // of the packet in the report, 0 at the first switch and less from there
 }
 
-const stationFields = telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort | telemetry.HasDrop
+const elementFields = telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort | telemetry.HasDrop
 
 // sight returns what the switch of a visit can tell.
 func (o *Options) sight(v *Visit) sight {
@@ -36,7 +36,7 @@ func (o *Options) sight(v *Visit) sight {
 		if d.Place != "queue" {
 			s.has &^= telemetry.HasQueue
 		}
-		s.station = station{node: d.Node, in: d.In, out: d.Out, known: s.has & stationFields}
+		s.element = element{node: d.Node, in: d.In, out: d.Out, known: s.has & elementFields}
 		return s
 	}
 	h := v.Hop
@@ -44,7 +44,7 @@ func (o *Options) sight(v *Visit) sight {
 		has: o.Hop, latency: h.OutClock - h.InClock, depth: h.Depth, queue: h.Queue, sentBps: h.Utilization,
 		ingress: h.InClock, egress: h.OutClock, ttl: -v.Index - 1,
 	}
-	s.station = station{node: h.Node, in: h.In, out: h.Out, known: s.has & stationFields}
+	s.element = element{node: h.Node, in: h.In, out: h.Out, known: s.has & elementFields}
 	return s
 }
 
@@ -57,12 +57,12 @@ func (o *Options) behindLimit(sights []sight, v *Visit) []sight {
 	return sights
 }
 
-func (s *station) named() bool { return s.known&telemetry.HasNode != 0 }
+func (s *element) named() bool { return s.known&telemetry.HasNode != 0 }
 
-func (s *station) dropped() bool { return s.known&telemetry.HasDrop != 0 }
+func (s *element) dropped() bool { return s.known&telemetry.HasDrop != 0 }
 
-// answer returns the station as the API shows it.
-func (s *station) answer(names map[uint32]string) telemetry.PathHop {
+// answer returns the element as the API shows it.
+func (s *element) answer(names map[uint32]string) telemetry.PathHop {
 	if s.missing > 0 {
 		return telemetry.PathHop{Missing: s.missing}
 	}

@@ -130,7 +130,7 @@ func (t *Truth) visit(v *Visit, open map[uint64][]*Report) {
 	delete(open, v.Packet)
 }
 
-// IsSink says whether a packet left the network where v is: its next station was a host.
+// IsSink says whether a packet left the network where v is: its next element was a host.
 func (t *Truth) IsSink(v *Visit) bool {
 	return v.Hop != nil && t.hostPorts[[2]uint32{v.Hop.Node, v.Hop.Out}]
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/waybill-int/waybill/store/schema"
 )
 
-// thinOnce removes the records of tables that have limits of their own from one file that is over and has some beyond
-// these: the file is written anew without them, which gives their space back.
-func (s *Store) thinOnce(ctx context.Context, now time.Time) error {
+// applyTableLimits removes the records of tables that have limits of their own from one file that is over and has
+// some beyond these: the file is written anew without them, which gives their space back.
+func (s *Store) applyTableLimits(ctx context.Context, now time.Time) error {
 	if len(s.config.Limits) == 0 {
 		return nil
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/waybill-int/waybill/store/schema"
 )
 
-// whole returns a store.GoneError if the tables that can answer lack the beginning of the range, of which others have
-// records: longer intervals are kept for a longer time.
-func (s *Store) whole(ctx context.Context, q *store.Query, steps []time.Duration) error {
+// checkCoverage returns a store.GoneError if the tables that can answer lack the beginning of the range, of which
+// others have records: longer intervals are kept for a longer time.
+func (s *Store) checkCoverage(ctx context.Context, q *store.Query, steps []time.Duration) error {
 	t := tables.Tables[q.Table]
 	all := t.Resolutions()
 	if steps[len(steps)-1] == all[len(all)-1] {
