@@ -184,6 +184,7 @@ func (s *Scanner) Scan(nowNs int64) {
 	}
 	s.log.EndRestored(nowNs)
 	s.log.AddUnwatched(s.leftOut)
+	s.keepOpenBursts(nowNs)
 	s.beforeNs, s.lastNs = s.lastNs, nowNs
 }
 

@@ -74,19 +74,9 @@ const maxClockError = int64(time.Minute)
 // maxAway is of how many nodes it is kept how far their clocks are off.
 const maxAway = 1 << 14
 
-// burst notes a burst, which is over. Its times are exact by the clock of the node; of a node that counts from its
-// start, or whose clock is far off, the first one ends now, and all others are as far from it as by that clock.
+// burst notes a burst, which is over.
 func (s *Scanner) burst(b *burst.Burst, nowNs int64) {
-	start, end := int64(b.StartNs)+b.AwayNs, int64(b.EndNs)+b.AwayNs
-	away := s.away[b.Node]
-	if off := nowNs - end - away; off > maxClockError || off < -maxClockError {
-		away = nowNs - end
-		if len(s.away) >= maxAway {
-			clear(s.away)
-		}
-		s.away[b.Node] = away
-	}
-	start, end = start+away, end+away
+	start, end := s.burstTimes(b, nowNs)
 	key := eventlog.Key{Kind: telemetry.EventMicroburst, Node: b.Node, Port: b.Port, Queue: b.Queue}
 	if b.Incast {
 		key.Kind = telemetry.EventIncast
@@ -138,6 +128,39 @@ func (s *Scanner) burst(b *burst.Burst, nowNs int64) {
 		}
 	})
 	s.log.End(key, end)
+}
+
+// burstTimes returns when a burst began and ended. That is exact by the clock of the node; of a node that counts from
+// its start, or whose clock is far off, the first one ends now, and all others are as far from it as by that clock.
+func (s *Scanner) burstTimes(b *burst.Burst, nowNs int64) (start, end int64) {
+	start, end = int64(b.StartNs)+b.AwayNs, int64(b.EndNs)+b.AwayNs
+	away := s.away[b.Node]
+	if off := nowNs - end - away; off > maxClockError || off < -maxClockError {
+		away = nowNs - end
+		if len(s.away) >= maxAway {
+			clear(s.away)
+		}
+		s.away[b.Node] = away
+	}
+	return start + away, end + away
+}
+
+// maxOpenBursts is how many bursts that are not over are told.
+const maxOpenBursts = 64
+
+// keepOpenBursts lets the log know which bursts are not over: who asks why a flow is slow does not wait for their end.
+func (s *Scanner) keepOpenBursts(nowNs int64) {
+	if s.kept == nil {
+		return
+	}
+	open := s.bursts.Open(maxOpenBursts)
+	list := make([]*burst.Record, len(open))
+	for i := range open {
+		list[i] = s.flowNames(&open[i])
+		list[i].StartUnixNs, _ = s.burstTimes(&open[i], nowNs)
+		list[i].Name = s.collector.Names()[open[i].Node]
+	}
+	s.kept.SetOpen(list)
 }
 
 // peakText returns how long the queue of a burst was: in time, where telemetry tells no depth.

@@ -67,7 +67,12 @@ func VerdictOf(f *telemetry.Flow, bursts []telemetry.Burst) *telemetry.Verdict {
 		if v.Itself {
 			by += ", itself the first"
 		}
-		at = fmt.Sprintf("the queue of %s, filled by %s (burst %s UTC)", where, by, b.Peak.UTC().Format("15:04:05"))
+		when := b.Peak
+		said := "burst %s UTC"
+		if v.Open = b.ID == ""; v.Open {
+			when, said = b.Start, "burst since %s UTC, not over yet"
+		}
+		at = fmt.Sprintf("the queue of %s, filled by %s ("+said+")", where, by, when.UTC().Format("15:04:05"))
 	}
 	v.Text = fmt.Sprintf("%s of %s, the longest time of a packet in nodes, was %s", share, siText(total/1e9, "s"), at)
 	return v

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/waybill-int/waybill/analyze/burst"
 	"github.com/waybill-int/waybill/fabric/truth"
@@ -58,6 +59,60 @@ func TestVerdicts(t *testing.T) {
 		t.Errorf("%d verdicts name a burst: this proves little", blamed)
 	}
 }
+
+// While a queue is long, the verdict names its burst, which is not over: in the network its queue was long then, since
+// that moment, and the flow was in it.
+func TestVerdictsWhileItLasts(t *testing.T) {
+	const at = 5 * time.Second // of a flood that is filtered at 6 s
+	said := map[telemetry.Endpoints]*telemetry.Verdict{}
+	ended := -1
+	v := emulation{shards: 2, look: func(v *virtualCollector) {
+		switch v.next - v.start {
+		case int64(at) + 10*TickNs:
+			flows, _ := v.Flows(FlowFilter{Limit: 10000, Order: ByLast})
+			for i := range flows {
+				said[flows[i].Endpoints] = VerdictOf(&flows[i], v.bursts.Open(anyBurst))
+			}
+		case int64(14 * time.Second):
+			ended = len(v.bursts.Open(anyBurst))
+		}
+	}}.run(t, "ddos")
+	numbers, queues := map[uint32]string{}, []*truth.Burst{}
+	v.each(func(r truth.Record) {
+		switch r := r.(type) {
+		case *truth.Flow:
+			numbers[r.Flow] = fmt.Sprintf("%v %d %v %d", r.Src, r.SrcPort, r.Dst, r.DstPort)
+		case *truth.Burst:
+			if r.StartNs < int64(at) && r.EndNs > int64(at) {
+				queues = append(queues, r)
+			}
+		}
+	})
+	named := 0
+	for flow, got := range said {
+		if got == nil || !got.Open {
+			continue
+		}
+		named++
+		if got.Burst != "" || !strings.Contains(got.Text, "not over yet") {
+			t.Errorf("%+v", got)
+		}
+		if !slices.ContainsFunc(queues, func(q *truth.Burst) bool {
+			since := time.Unix(0, v.start+q.StartNs).UTC().Format("15:04:05")
+			return q.Node == *got.Node && q.Port == *got.Port && strings.Contains(got.Text, "burst since "+since) &&
+				slices.ContainsFunc(q.Flows, func(b truth.BurstFlow) bool {
+					return numbers[b.Flow] == fmt.Sprintf("%v %d %v %d", flow.Src, flow.SrcPort, flow.Dst, flow.DstPort)
+				})
+		}) {
+			t.Errorf("%v: %s: the network knows of no such queue", flow, got.Text)
+		}
+	}
+	if named < 4 || ended != 0 {
+		t.Errorf("%d verdicts name it, and %d bursts go on when all is over", named, ended)
+	}
+}
+
+func anyBurst(*telemetry.Burst) bool { return true }
 
 // What cannot be proved is not said.
 func TestVerdictsWithoutProof(t *testing.T) {

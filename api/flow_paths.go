@@ -57,6 +57,7 @@ func (h *handler) flow(w http.ResponseWriter, r *http.Request, p *params) {
 	flow.SrcName, flow.DstName = v.Host(flow.Src), v.Host(flow.Dst)
 	near := func(b *telemetry.Burst) bool { return onItsWay(flow, b) }
 	bursts, _ := h.cfg.Bursts.Bursts(near, burst.ByLast, math.MaxInt)
+	bursts = append(bursts, h.cfg.Bursts.Open(near)...)
 	writeAnswer(w, types.FlowAnswer{
 		GeneratedAt: h.cfg.Now().UTC(), Flow: *flow, Verdict: analyze.VerdictOf(flow, bursts),
 	})

@@ -16,7 +16,8 @@ type Verdict struct {
 	AtMost  float64 `json:"at_most"`
 	// of the burst in whose queue it waited or was dropped; missing: none is known
 	Burst   string     `json:"burst,omitempty"`
-	BurstAt *time.Time `json:"burst_at,omitempty"`  // its peak
+	BurstAt *time.Time `json:"burst_at,omitempty"`  // its peak so far
+	Open    bool       `json:"open,omitempty"`      // the burst is not over: it has no id yet
 	Filled  int        `json:"filled_by,omitempty"` // flows that brought 80 % of that queue
 	Itself  bool       `json:"itself,omitempty"`    // it is the first of them
 }

@@ -537,16 +537,16 @@ func TestBurstsOpen(t *testing.T) {
 	}
 	b.Advance(now)
 	b.Advance(now + 3600e9) // counts for 150 ms
-	if n := len(b.Open()) + len(b.Take()); n != 0 {
+	if n := len(b.Open(1 << 10)) + len(b.Take()); n != 0 {
 		t.Fatalf("%d bursts before their time", n)
 	}
 	b.Advance(now + 3600e9 + 50e6)
-	if got := burstText(b.Open()); !strings.Contains(got, "1000.0-1000.0 us") || !strings.Contains(got, "open") ||
+	if got := burstText(b.Open(1 << 10)); !strings.Contains(got, "1000.0-1000.0 us") || !strings.Contains(got, "open") ||
 		len(b.Take()) != 0 {
 		t.Errorf("got\n%s", got)
 	}
 	b.Advance(now + 3600e9 + 150e6)
-	if got := burstText(b.Take()); !strings.Contains(got, "1000.0-1072.0 us") || len(b.Open()) != 0 {
+	if got := burstText(b.Take()); !strings.Contains(got, "1000.0-1072.0 us") || len(b.Open(1 << 10)) != 0 {
 		t.Errorf("got\n%s", got)
 	}
 }
@@ -598,7 +598,7 @@ func FuzzBursts(f *testing.F) {
 			}
 			in = in[6:]
 		}
-		for _, list := range [][]Burst{bursts.Open(), bursts.Take()} {
+		for _, list := range [][]Burst{bursts.Open(1 << 10), bursts.Take()} {
 			checkBursts(t, &config, list)
 		}
 		bursts.Finish()

@@ -21,6 +21,7 @@ type Log struct {
 	maxBytes  uint64
 	bytes     uint64
 	list      []*Record // the oldest first
+	open      []*Record // that are not over
 	forgotten uint64
 	counters  Counters // of what finds them, at the last look
 	unsampled uint64
@@ -96,6 +97,27 @@ func (l *Log) Add(k *Record) {
 		l.list = l.list[1:]
 		l.forgotten++
 	}
+}
+
+// SetOpen takes the bursts that are not over, in place of those of before. They have no id yet.
+func (l *Log) SetOpen(open []*Record) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.open = open
+}
+
+// Open returns the bursts that are not over and match, as of the latest look. What match gets has no flows.
+func (l *Log) Open(match func(*telemetry.Burst) bool) (list []telemetry.Burst) {
+	l.mu.Lock()
+	open := l.open
+	l.mu.Unlock()
+	for _, k := range open {
+		if b := k.answer(); match(&b) {
+			k.lists(&b)
+			list = append(list, b)
+		}
+	}
+	return list
 }
 
 // SetCounters takes what the search for bursts counted.

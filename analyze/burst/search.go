@@ -322,6 +322,18 @@ func (b *Search) Take() []Burst {
 	return taken
 }
 
+// Open returns the bursts that are not over, as far as they are settled: limit of them at most.
+func (b *Search) Open(limit int) []Burst {
+	var open []Burst
+	for _, q := range b.list {
+		if q.walk.on && len(open) < limit {
+			open = append(open, b.build(q, q.walk.lastNs, q.walk.lastNs, true))
+		}
+	}
+	slices.SortFunc(open, compareBursts)
+	return open
+}
+
 func compareBursts(x, y Burst) int {
 	return cmp.Or(cmp.Compare(x.EndNs, y.EndNs), cmp.Compare(x.Node, y.Node), cmp.Compare(x.Port, y.Port),
 		cmp.Compare(x.Queue, y.Queue), cmp.Compare(x.StartNs, y.StartNs))

@@ -1578,6 +1578,7 @@ export interface components {
             longest_ns: number;
             name?: string;
             node?: number;
+            open?: boolean;
             port?: number;
             text: string;
         };
