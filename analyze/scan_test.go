@@ -268,14 +268,14 @@ func (v *virtualCollector) events() string {
 }
 
 // The faults of scenarios become the events that their comments name, at the second at which they happen, and nothing
-// else does.
-
+// else does. One scenario in three has its turn.
 func TestScenariosYieldEvents(t *testing.T) {
-	for _, test := range []struct {
+	chosen, all := test.Seed(t)
+	for i, test := range []struct {
 		scenario string
 		duration time.Duration
 		want     string
-	}{
+	}{ // in an order in which each turn has one of those that take long: steady, all-reduce, demo
 		{scenario: "steady", duration: 4 * time.Second},
 		{scenario: "clock-skew", want: `
 2-3 warning clock_jump: the clock of spine1 jumped ahead by 3.19ms ± 239µs`},
@@ -304,9 +304,9 @@ func TestScenariosYieldEvents(t *testing.T) {
 		{scenario: "blackhole", want: `
 2-4 critical blackhole: all packets of some flows to 10.0.3.0/29 are dropped at spine2: routing_miss
 2-4 critical drop_storm: drop storm at spine2: 496 packets, no route`},
-		{scenario: "all-reduce"},
 		{scenario: "incast", want: `
 0-5 critical drop_storm: drop storm at leaf1 port 3: 1,368 packets, queue full`},
+		{scenario: "all-reduce"},
 		{scenario: "demo", duration: 62 * time.Second, want: `
 20-21 critical drop_storm: drop storm at spine1 port 1: 45 packets, egress link down
 20-21 critical drop_storm: drop storm at leaf1 port 1: 72 packets, egress link down
@@ -319,6 +319,9 @@ func TestScenariosYieldEvents(t *testing.T) {
 	} {
 		if raceDetector && test.scenario != "link-failure" {
 			continue // races do not depend on the scenario
+		}
+		if !all && (uint64(i)+chosen)%3 > 0 && !raceDetector {
+			continue
 		}
 		t.Run(test.scenario, func(t *testing.T) {
 			// in several there are the same
