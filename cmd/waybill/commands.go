@@ -27,7 +27,10 @@ func addCommands(root *cobra.Command) {
 		{"account", "Ask a server, what became of the reports:", cli.AccountCommands()},
 		{"node", "Be part of a network:", []*cobra.Command{newNodeCommand()}},
 		{"emulate", "Make a network:", []*cobra.Command{newFabricCommand(), newLabCommand()}},
-		{"tools", "Work with captures:", []*cobra.Command{newDecodeCommand(), newReplayCommand(), newVersionCommand()}},
+		{
+			"tools", "Work with captures:",
+			[]*cobra.Command{newDecodeCommand(), newReplayCommand(), newWiresharkCommand(), newVersionCommand()},
+		},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
 		for _, c := range g.commands {

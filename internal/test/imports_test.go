@@ -95,6 +95,9 @@ var badImports = []struct{ from, to, why string }{
 	{"store", "third-party", "what is kept and how it is asked for does not depend on the database"},
 	{"bus/...", "... -bus/... -telemetry/... -wire/... -internal/...", "a bus carries records, whoever made them"},
 
+	{"wireshark", "...", "a dissector is a file, and the place where it goes"},
+	{"wireshark", "third-party", "a dissector is a file, and the place where it goes"},
+
 	{"fabric/...", "api/...", "an emulated network ends at the wire, as a real one does"},
 	{"api/...", "fabric/...", "the API shows what was received, and knows no other truth"},
 	{"api/types", "... -telemetry", "the shapes of answers are shared by all who ask, whatever the server is made of"},
