@@ -541,8 +541,8 @@ func TestBurstsOpen(t *testing.T) {
 		t.Fatalf("%d bursts before their time", n)
 	}
 	b.Advance(now + 3600e9 + 50e6)
-	if got := burstText(b.Open(1 << 10)); !strings.Contains(got, "1000.0-1000.0 us") || !strings.Contains(got, "open") ||
-		len(b.Take()) != 0 {
+	if got := burstText(b.Open(1 << 10)); !strings.Contains(got, "1000.0-1000.0 us") ||
+		!strings.Contains(got, "open") || len(b.Take()) != 0 {
 		t.Errorf("got\n%s", got)
 	}
 	b.Advance(now + 3600e9 + 150e6)
