@@ -537,7 +537,7 @@ func TestBurstsOpen(t *testing.T) {
 	}
 	b.Advance(now)
 	b.Advance(now + 3600e9) // counts for 150 ms
-	if n := len(b.Open(1 << 10)) + len(b.Take()); n != 0 {
+	if n := len(b.Open(1<<10)) + len(b.Take()); n != 0 {
 		t.Fatalf("%d bursts before their time", n)
 	}
 	b.Advance(now + 3600e9 + 50e6)
@@ -546,7 +546,7 @@ func TestBurstsOpen(t *testing.T) {
 		t.Errorf("got\n%s", got)
 	}
 	b.Advance(now + 3600e9 + 150e6)
-	if got := burstText(b.Take()); !strings.Contains(got, "1000.0-1072.0 us") || len(b.Open(1 << 10)) != 0 {
+	if got := burstText(b.Take()); !strings.Contains(got, "1000.0-1072.0 us") || len(b.Open(1<<10)) != 0 {
 		t.Errorf("got\n%s", got)
 	}
 }
