@@ -107,6 +107,45 @@ func TestDissector(t *testing.T) {
 // listed finds the fields in the list of the dissector.
 var listed = regexp.MustCompile(`\{ "(int\.[a-z0-9_.]+)", "[a-z0-9]+", "`)
 
+// Packets in reports and behind INT are read by Wireshark's own dissectors: here TCP to port 80, per the vectors.
+func TestDissectorHandsOver(t *testing.T) {
+	tshark, err := exec.LookPath("tshark")
+	if err != nil {
+		t.Skip("tshark is not installed")
+	}
+	dir := t.TempDir()
+	script := filepath.Join(dir, FileName)
+	if err := os.WriteFile(script, Script, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, b := range map[string][]byte{
+		"tr10_all_metadata_ipv4": frame(readVector(t, "tr10_all_metadata_ipv4"), 32766, 0),
+		"int21_md_new_udp_tcp":   readVector(t, "int21_md_new_udp_tcp"),
+	} {
+		file := writePcap(t, dir, [][]byte{b})
+		cmd := exec.CommandContext(t.Context(), tshark, "-r", file, "-X", "lua_script:"+script, "-o",
+			"int.udp_port:17768", "-T", "fields", "-e", "tcp.dstport", "-e", "ip.src")
+		cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_CONFIG_HOME="+dir)
+		out, err := cmd.Output()
+		if port, _, _ := strings.Cut(string(out), "\t"); err != nil || port != "80" {
+			t.Errorf("%s: %q, %v", name, out, err)
+		}
+	}
+}
+
+func readVector(t *testing.T, name string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "testdata", "vectors", name+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v struct{ Hex string }
+	if err := json.Unmarshal(text, &v); err != nil {
+		t.Fatal(err)
+	}
+	return decode(v.Hex)
+}
+
 // dialectFrom is the /24 of sources that a dialect is given to, by its index.
 func dialectFrom(dialect int) string { return fmt.Sprintf("10.99.%d.0/24", dialect) }
 
@@ -176,16 +215,8 @@ func tail(list []string, at int) []string { return list[at:min(len(list), at+8)]
 func shown(t *testing.T, tshark string, frames [][]byte, args []string) func(func([]string, error) bool) {
 	t.Helper()
 	dir := t.TempDir()
-	pcap := binary.LittleEndian.AppendUint32(nil, 0xa1b2c3d4)
-	pcap = append(pcap, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0, 1, 0, 0, 0)
-	for _, f := range frames {
-		pcap = append(pcap, make([]byte, recordLen/2)...)
-		pcap = binary.LittleEndian.AppendUint32(pcap, uint32(len(f)))
-		pcap = binary.LittleEndian.AppendUint32(pcap, uint32(len(f)))
-		pcap = append(pcap, f...)
-	}
-	file, script := filepath.Join(dir, "frames.pcap"), filepath.Join(dir, FileName)
-	if err := errors.Join(os.WriteFile(file, pcap, 0o600), os.WriteFile(script, Script, 0o600)); err != nil {
+	file, script := writePcap(t, dir, frames), filepath.Join(dir, FileName)
+	if err := os.WriteFile(script, Script, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	// A home of its own, as the dissector may be installed in that of the user.
@@ -239,6 +270,24 @@ func shown(t *testing.T, tshark string, frames [][]byte, args []string) func(fun
 			yield(nil, errors.New(errs.String()))
 		}
 	}
+}
+
+// writePcap writes frames to a file in dir and returns its name.
+func writePcap(t *testing.T, dir string, frames [][]byte) string {
+	t.Helper()
+	pcap := binary.LittleEndian.AppendUint32(nil, 0xa1b2c3d4)
+	pcap = append(pcap, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0, 1, 0, 0, 0)
+	for _, f := range frames {
+		pcap = append(pcap, make([]byte, recordLen/2)...)
+		pcap = binary.LittleEndian.AppendUint32(pcap, uint32(len(f)))
+		pcap = binary.LittleEndian.AppendUint32(pcap, uint32(len(f)))
+		pcap = append(pcap, f...)
+	}
+	file := filepath.Join(dir, "frames.pcap")
+	if err := os.WriteFile(file, pcap, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
 }
 
 // fieldOf returns a field of the dissector as name=value, empty for another element.

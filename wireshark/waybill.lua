@@ -553,8 +553,11 @@ local step = {} -- by what comes next: reads it and returns what follows, nil if
 
 local function run(w, start)
   local next = start
-  while next and step[next] and w.count < max_layers do next = step[next](w) end
-  w.next = next
+  while next and step[next] and w.count < max_layers do
+    local kind = next
+    next = step[kind](w)
+    if kind:sub(1, 5) == "shim_" then w.behind_int = { start = next, at = w.off, length = w.stop - w.off } end
+  end
 end
 
 local function choose(w, src_port, dst_port)
@@ -961,10 +964,7 @@ function step.shim_l4(w)
   end
   w.marks = {}
   shim_int(w, "INT 2.x shim", b, kind, n)
-  if npt == 0 or npt == 1 then
-    w.payload_port = port
-    return behind_int(w, port)
-  end
+  if npt == 0 or npt == 1 then return behind_int(w, port) end
   if npt == 2 then return protocols[protocol] end
 end
 
@@ -1146,7 +1146,6 @@ function step.shim_l4_old(w)
     if not (w.in_report and rest(w) == 0) then step_over(w, math.min(w.tcp_options, rest(w))) end
     w.tcp_options = 0
   end
-  w.payload_port = port
   return behind_int(w, port)
 end
 
@@ -1943,8 +1942,7 @@ end
 local inside = false -- Wireshark's dissectors are at work on a packet inside; what they find there is ours already
 
 local handlers = {
-  ethernet = "eth_withoutfcs", ipv4 = "ip", ipv6 = "ipv6", udp = "udp", tcp = "tcp", vxlan = "vxlan",
-  geneve = "geneve", nsh = "nsh", gre = "gre",
+  ethernet = "eth_withoutfcs", ipv4 = "ip", ipv6 = "ipv6", udp = "udp", tcp = "tcp", vxlan = "vxlan", nsh = "nsh",
 }
 
 -- hand gives bytes to a dissector of Wireshark. What that writes about addresses and columns is of the packet inside.
@@ -2047,6 +2045,12 @@ function int.dissector(tvb, pinfo, tree)
   if #w.layers == 0 then return end
   local item = tree:add(int, tvb(w.layers[1].at))
   show_layers(tvb, pinfo, item, w.layers)
+  -- Wireshark does not know what is behind INT, as it does not know of INT.
+  local b = w.behind_int
+  if b and handlers[b.start] and b.length > 0 then
+    local inner = item:add(tvb(b.at, b.length), "Packet behind INT (" .. b.length .. " bytes)")
+    hand(tvb, pinfo, inner, b.start, b.at, b.length)
+  end
 end
 
 local registered
