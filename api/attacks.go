@@ -98,47 +98,32 @@ func (h *handler) streamAttacks(w http.ResponseWriter, r *http.Request, p *param
 		problem.Write(w)
 		return
 	}
-	h.stream(w, r, func(s *stream) func() error {
-		_, _, ended := h.cfg.Events.Since(1<<64 - 1)
-		if last, ok := h.lastID(r); ok && last < ended {
-			ended = last
-		}
-		told := map[string]string{} // what was said of attacks that go on
-		send := func(e *telemetry.Event) error {
+	h.streamChanges(w, r, "attacks", func(s *stream) eventFollower {
+		told := map[string]string{} // what was sent of open attacks
+		ended := func(e *telemetry.Event) error {
+			if !isAttack(e) {
+				return nil
+			}
 			if a := h.attackOf(e); matches == nil || matches(a) {
 				return s.send("attack", a)
 			}
 			return nil
 		}
-		return func() error {
-			open, over, now := h.cfg.Events.Since(ended)
-			for i := range over {
-				s.id = h.streamID(ended + uint64(i) + 1)
-				if isAttack(&over[i]) {
-					if err := send(&over[i]); err != nil {
-						return err
-					}
-				}
-			}
-			if forgotten := now - ended - uint64(len(over)); forgotten > 0 { // of any kind
-				if err := s.send("lost", map[string]uint64{"attacks": 0, "events": forgotten}); err != nil {
-					return err
-				}
-			}
-			ended = now
-			s.id = h.streamID(ended)
+		open := func(list []telemetry.Event) error {
 			still := map[string]string{}
-			for i := range open {
-				e := &open[i]
+			for i := range list {
+				e := &list[i]
 				if !isAttack(e) {
 					continue
 				}
-				text, err := json.Marshal(h.attackOf(e))
+				a := h.attackOf(e)
+				text, err := json.Marshal(a)
 				if err != nil {
 					return err
 				}
-				if still[e.ID] = string(text); told[e.ID] != still[e.ID] {
-					if err := send(e); err != nil {
+				still[e.ID] = string(text)
+				if told[e.ID] != still[e.ID] && (matches == nil || matches(a)) {
+					if err := s.send("attack", a); err != nil {
 						return err
 					}
 				}
@@ -146,5 +131,6 @@ func (h *handler) streamAttacks(w http.ResponseWriter, r *http.Request, p *param
 			told = still
 			return nil
 		}
+		return eventFollower{ended, open}
 	})
 }

@@ -133,26 +133,15 @@ func (h *handler) streamIncidents(w http.ResponseWriter, r *http.Request, p *par
 		problem.Write(w)
 		return
 	}
-	h.stream(w, r, func(s *stream) func() error {
-		_, _, ended := h.cfg.Events.Since(1<<64 - 1)
-		if last, ok := h.lastID(r); ok && last < ended {
-			ended = last
+	h.streamChanges(w, r, "incidents", func(s *stream) eventFollower {
+		told, first := map[string]string{}, true // states of incidents that were sent, or need not be
+		news := map[string]bool{}                // events that are over since the last look
+		ended := func(e *telemetry.Event) error {
+			news[e.ID] = true
+			return nil
 		}
-		told, first := map[string]string{}, true // what was said of incidents, or need not be
-		return func() error {
-			_, over, now := h.cfg.Events.Since(ended)
-			if forgotten := now - ended - uint64(len(over)); forgotten > 0 {
-				if err := s.send("lost", map[string]uint64{"incidents": 0, "events": forgotten}); err != nil {
-					return err
-				}
-			}
-			news := map[string]bool{}
-			for i := range over {
-				news[over[i].ID] = true
-			}
-			isNews := func(e telemetry.IncidentEvent) bool { return news[e.ID] }
-			ended = now
-			s.id = h.streamID(ended)
+		isNews := func(e telemetry.IncidentEvent) bool { return news[e.ID] }
+		open := func([]telemetry.Event) error {
 			list := h.live.Incidents()
 			still := make(map[string]string, len(list))
 			for i := range list {
@@ -169,8 +158,10 @@ func (h *handler) streamIncidents(w http.ResponseWriter, r *http.Request, p *par
 				}
 			}
 			told, first = still, false
+			clear(news)
 			return nil
 		}
+		return eventFollower{ended, open}
 	})
 }
 

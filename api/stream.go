@@ -34,50 +34,80 @@ func (h *handler) streamEvents(w http.ResponseWriter, r *http.Request, p *params
 		problem.Write(w)
 		return
 	}
-	wanted := func(e *telemetry.Event) bool { return matches == nil || matches(e) }
-	h.stream(w, r, func(s *stream) func() error {
-		_, _, ended := h.cfg.Events.Since(1<<64 - 1) // none that is over by now
-		if last, ok := h.lastID(r); ok && last < ended {
-			ended = last
+	h.streamChanges(w, r, "", func(s *stream) eventFollower {
+		told := map[string]string{} // states of open events that were sent
+		send := func(e *telemetry.Event) error {
+			e.Attack = nil // as in lists of events
+			if matches == nil || matches(e) {
+				return s.send("event", e)
+			}
+			return nil
 		}
-		told := map[string]string{} // what was said of events that go on
-		return func() error {
-			open, over, now := h.cfg.Events.Since(ended)
-			at := func(ended uint64) { s.id = h.streamID(ended) }
-			open, over = withoutAttacks(open), withoutAttacks(over)
-			at(ended)
-			if forgotten := now - ended - uint64(len(over)); forgotten > 0 {
-				if err := s.send("lost", map[string]uint64{"events": forgotten}); err != nil {
-					return err
-				}
-			}
-			for i := range over {
-				at(ended + uint64(i) + 1) // not more than really ended up to this one: who comes back misses nothing
-				delete(told, over[i].ID)
-				if wanted(&over[i]) {
-					if err := s.send("event", &over[i]); err != nil {
-						return err
-					}
-				}
-			}
-			ended = now
-			at(ended)
-			still := make(map[string]string, len(open))
-			for i := range open {
-				e := &open[i]
+		ended := func(e *telemetry.Event) error {
+			delete(told, e.ID)
+			return send(e)
+		}
+		open := func(list []telemetry.Event) error {
+			still := make(map[string]string, len(list))
+			for i := range list {
+				e := &list[i]
 				state := e.Severity.String() + e.Text
 				if e.Acknowledged != nil {
 					state += e.Acknowledged.At.String()
 				}
 				still[e.ID] = state
-				if told[e.ID] != state && wanted(e) {
-					if err := s.send("event", e); err != nil {
+				if told[e.ID] != state {
+					if err := send(e); err != nil {
 						return err
 					}
 				}
 			}
 			told = still
 			return nil
+		}
+		return eventFollower{ended, open}
+	})
+}
+
+// An eventFollower sends what changes with the events of the log.
+type eventFollower struct {
+	ended func(*telemetry.Event) error  // called once for each event that is over
+	open  func([]telemetry.Event) error // called each second behind ended, with the events that are not over
+}
+
+// streamChanges answers with what a follower sends. Events that are over and forgotten before it saw them are counted,
+// beside none of what is lost, unless that is empty.
+func (h *handler) streamChanges(w http.ResponseWriter, r *http.Request, lost string,
+	begin func(*stream) eventFollower,
+) {
+	h.stream(w, r, func(s *stream) func() error {
+		_, _, seen := h.cfg.Events.Since(1<<64 - 1) // none that is over by now
+		if last, ok := h.lastID(r); ok && last < seen {
+			seen = last
+		}
+		follower := begin(s)
+		return func() error {
+			list, over, now := h.cfg.Events.Since(seen)
+			s.id = h.streamID(seen)
+			if forgotten := now - seen - uint64(len(over)); forgotten > 0 {
+				counts := map[string]uint64{"events": forgotten}
+				if lost != "" {
+					counts[lost] = 0
+				}
+				if err := s.send("lost", counts); err != nil {
+					return err
+				}
+			}
+			for i := range over {
+				// not more than really ended up to this one: who comes back misses nothing
+				s.id = h.streamID(seen + uint64(i) + 1)
+				if err := follower.ended(&over[i]); err != nil {
+					return err
+				}
+			}
+			seen = now
+			s.id = h.streamID(seen)
+			return follower.open(list)
 		}
 	})
 }
