@@ -56,7 +56,7 @@ func meanOf(m *telemetry.LatencySummary) string {
 	return fmt.Sprint(m.Sum / m.Count)
 }
 
-func addMoments(to *telemetry.LatencySummary, count, sum uint64) {
+func addLatency(to *telemetry.LatencySummary, count, sum uint64) {
 	to.Count += count
 	to.Sum += sum
 }
@@ -132,8 +132,8 @@ var storeLists = []list{
 				n.drops += f.Drops
 				n.reports += f.Reports
 				n.changes += f.PathChanges
-				addMoments(&n.residence, f.Residence.Count, f.Residence.Sum)
-				addMoments(&n.endToEnd, f.EndToEnd.Count, f.EndToEnd.Sum)
+				addLatency(&n.residence, f.Residence.Count, f.Residence.Sum)
+				addLatency(&n.endToEnd, f.EndToEnd.Count, f.EndToEnd.Sum)
 			}
 		},
 		text: func(n *tally) string {
@@ -167,8 +167,8 @@ var storeLists = []list{
 				n := add(p.StartNs, routes[p.Path])
 				n.packets += p.Packets
 				n.clockErrors += p.ClockErrors
-				addMoments(&n.residence, p.Residence.Count, p.Residence.Sum)
-				addMoments(&n.endToEnd, p.EndToEnd.Count, p.EndToEnd.Sum)
+				addLatency(&n.residence, p.Residence.Count, p.Residence.Sum)
+				addLatency(&n.endToEnd, p.EndToEnd.Count, p.EndToEnd.Sum)
 			}
 		},
 		text: func(n *tally) string {
@@ -197,7 +197,7 @@ var storeLists = []list{
 				n := add(h.StartNs,
 					fmt.Sprint(h.Node, " ", h.IngressPort, " ", h.EgressPort, " ", h.Has&telemetry.HasDrop != 0))
 				n.packets += h.Packets
-				addMoments(&n.residence, h.Latency.Count, h.Latency.Sum)
+				addLatency(&n.residence, h.Latency.Count, h.Latency.Sum)
 			}
 		},
 		text: func(n *tally) string { return fmt.Sprint(n.packets, meanOf(&n.residence)) },
