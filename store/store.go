@@ -97,3 +97,24 @@ type Answer struct {
 	// Resolution is the length of the longest intervals that were looked at; 0 if there are none.
 	Resolution time.Duration
 }
+
+// SizeOf is about what a value takes beyond its place in a row, in bytes.
+func SizeOf(v any) int {
+	switch v := v.(type) {
+	case string:
+		return len(v)
+	case []any:
+		n := 16 * len(v)
+		for _, e := range v {
+			n += SizeOf(e)
+		}
+		return n
+	case map[string]any:
+		n := 0
+		for k, e := range v {
+			n += 32 + len(k) + SizeOf(e)
+		}
+		return n
+	}
+	return 0
+}

@@ -2,6 +2,7 @@ package clickhouse
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -10,24 +11,18 @@ import (
 	"github.com/waybill-int/waybill/store/schema"
 )
 
-// Intervals are rolled up grace after their end, by the clock: what is written later is missing from the coarser
-// tables.
-const grace = 30 * time.Second
-
 // Maintain implements store.Backend: it brings the tables of minutes and hours up to date. What is too old the server
 // drops by itself.
 func (s *Store) Maintain(ctx context.Context, now time.Time) error {
-	for _, t := range tables.Tables {
-		steps := t.Resolutions()
-		for i := 1; i < len(steps); i++ {
-			from, to := schema.Placed{Table: t, Step: steps[i-1]}, schema.Placed{Table: t, Step: steps[i]}
-			for more := true; more; {
-				var err error
-				if more, err = s.rollUpOnce(ctx, from, to, now.Add(-grace)); err != nil {
-					return fmt.Errorf("store: roll up %s: %s", to.Name(to.Step), oneLine(err))
-				}
-			}
+	err := tables.RollUp(func(from, to schema.Placed) (bool, error) {
+		more, err := s.rollUpOnce(ctx, from, to, now.Add(-schema.Grace))
+		if err != nil {
+			err = errors.New(oneLine(err))
 		}
+		return more, err
+	})
+	if err != nil {
+		return fmt.Errorf("store: %w", err)
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ func read(rows driver.Rows, limit int) (*store.Answer, error) {
 		}
 		for i := range cells {
 			cells[i] = plain(reflect.ValueOf(cells[i]).Elem())
-			size += sizeOf(cells[i])
+			size += store.SizeOf(cells[i])
 		}
 		if size > maxAnswer {
 			return nil, fmt.Errorf("%w: its rows have more than %d MiB", store.ErrTooLarge, maxAnswer>>20)
@@ -94,25 +94,4 @@ func plain(v reflect.Value) any {
 		return object
 	}
 	return v.Interface()
-}
-
-// sizeOf is about what a value takes beyond its place in a row, in bytes.
-func sizeOf(v any) int {
-	switch v := v.(type) {
-	case string:
-		return len(v)
-	case []any:
-		n := 16 * len(v)
-		for _, e := range v {
-			n += sizeOf(e)
-		}
-		return n
-	case map[string]any:
-		n := 0
-		for k, e := range v {
-			n += 32 + len(k) + sizeOf(e)
-		}
-		return n
-	}
-	return 0
 }

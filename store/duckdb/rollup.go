@@ -11,25 +11,11 @@ import (
 	"github.com/waybill-int/waybill/store/schema"
 )
 
-// Intervals are rolled up grace after their end, by the clock: what is written later is missing from the coarser
-// tables.
-const grace = 30 * time.Second
-
 // rollUp brings the tables of minutes and hours up to date.
 func (s *Store) rollUp(ctx context.Context, now time.Time) error {
-	for _, t := range tables.Tables {
-		steps := t.Resolutions()
-		for i := 1; i < len(steps); i++ {
-			from, to := schema.Placed{Table: t, Step: steps[i-1]}, schema.Placed{Table: t, Step: steps[i]}
-			for more := true; more; {
-				var err error
-				if more, err = s.rollUpOnce(ctx, from, to, now.Add(-grace)); err != nil {
-					return fmt.Errorf("roll up %s: %w", to.Name(to.Step), err)
-				}
-			}
-		}
-	}
-	return nil
+	return tables.RollUp(func(from, to schema.Placed) (bool, error) {
+		return s.rollUpOnce(ctx, from, to, now.Add(-schema.Grace))
+	})
 }
 
 // rollUpOnce puts rows of one table together into the next, for one interval of it that is over at the horizon. It

@@ -150,7 +150,7 @@ func eachRow(rows *sql.Rows, limit int, columns func([]string) error, row func([
 		}
 		for i := range cells {
 			cells[i] = ofKind(types[i].DatabaseTypeName(), plain(cells[i]))
-			size += sizeOf(cells[i])
+			size += store.SizeOf(cells[i])
 		}
 		if size > maxAnswer {
 			return false, fmt.Errorf("%w: its rows have more than %d MiB", store.ErrTooLarge, maxAnswer>>20)
@@ -158,25 +158,4 @@ func eachRow(rows *sql.Rows, limit int, columns func([]string) error, row func([
 		row(cells)
 	}
 	return false, rows.Err()
-}
-
-// sizeOf is about what a value takes beyond its place in a row, in bytes.
-func sizeOf(v any) int {
-	switch v := v.(type) {
-	case string:
-		return len(v)
-	case []any:
-		n := 16 * len(v)
-		for _, e := range v {
-			n += sizeOf(e)
-		}
-		return n
-	case map[string]any:
-		n := 0
-		for k, e := range v {
-			n += 32 + len(k) + sizeOf(e)
-		}
-		return n
-	}
-	return 0
 }

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"fmt"
 	"slices"
 	"time"
 )
@@ -54,4 +55,25 @@ func (s *Schema) In(tier int) (list []Placed) {
 		}
 	}
 	return list
+}
+
+// Grace is how long after their end, by the clock, intervals are rolled up: what is written later is missing from the
+// coarser tables.
+const Grace = 30 * time.Second
+
+// RollUp calls once with each table and the next coarser one, finest first, as long as it has more to do there.
+func (s *Schema) RollUp(once func(from, to Placed) (more bool, err error)) error {
+	for _, t := range s.Tables {
+		steps := t.Resolutions()
+		for i := 1; i < len(steps); i++ {
+			from, to := Placed{t, steps[i-1]}, Placed{t, steps[i]}
+			for more := true; more; {
+				var err error
+				if more, err = once(from, to); err != nil {
+					return fmt.Errorf("roll up %s: %w", to.Name(to.Step), err)
+				}
+			}
+		}
+	}
+	return nil
 }
