@@ -354,6 +354,27 @@ func text(a *store.Answer, err error) string {
 	return b.String()
 }
 
+// differences lists the first lines that two texts do not share.
+func differences(got, want string) string {
+	var b strings.Builder
+	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
+	n := 0
+	for i := 0; i < max(len(g), len(w)) && n < 5; i++ {
+		var here, there string
+		if i < len(g) {
+			here = g[i]
+		}
+		if i < len(w) {
+			there = w[i]
+		}
+		if here != there {
+			n++
+			fmt.Fprintf(&b, "line %d, ClickHouse: %s\n\tDuckDB: %s\n", i, here, there)
+		}
+	}
+	return b.String()
+}
+
 // TestEqual: both stores answer any question about the same records in the same way, to the last bit. The records are
 // rolled up as far as 11:04 and 11:00.
 func TestEqual(t *testing.T) {
@@ -403,7 +424,7 @@ func TestEqual(t *testing.T) {
 		}
 		a, err = second.Query(t.Context(), q)
 		if got := text(a, err); got != want {
-			t.Errorf("question %d: %+v\nfilter: %v\nClickHouse: %.1500s\nDuckDB: %.1500s", n, *q, e, got, want)
+			t.Errorf("question %d: %+v\nfilter: %v\n%s", n, *q, e, differences(got, want))
 			if failed++; failed > 4 {
 				t.FailNow()
 			}
