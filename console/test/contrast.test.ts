@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
 const css = readFileSync(new URL('../src/app.css', import.meta.url), 'utf8');
-const schemes = [...css.matchAll(/:root \{([^}]*--ground[^}]*)\}/g)].map(([, block]) =>
+const schemes = [...css.matchAll(/:root[^{},]* \{([^}]*--ground[^}]*)\}/g)].map(([, block]) =>
   Object.fromEntries([...block!.matchAll(/--([\w-]+): (#[0-9a-f]{6});/g)].map(([, name, colour]) => [name!, colour!])),
 );
 

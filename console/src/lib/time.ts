@@ -1,5 +1,21 @@
 // Time ranges: what the address says of them, the pieces that they are cut into, and the marks of an axis. Times are ms since 1970.
-import { timeDay, timeHour, timeMinute, timeMonday, timeMonth, timeSecond } from 'd3-time';
+import {
+  type CountableTimeInterval,
+  type TimeInterval,
+  timeDay,
+  timeHour,
+  timeMinute,
+  timeMonday,
+  timeMonth,
+  timeSecond,
+  utcDay,
+  utcHour,
+  utcMinute,
+  utcMonday,
+  utcMonth,
+  utcSecond,
+} from 'd3-time';
+import { display } from './display.svelte';
 
 /** A Span is what a page is about: now, the last so many ms, or from one time to another. */
 export type Span = { kind: 'now' } | { kind: 'last'; ms: number } | { kind: 'fixed'; from: number; to: number };
@@ -90,51 +106,68 @@ export interface Mark {
   text: string;
 }
 
-const rounds = [
-  ...[1, 2, 5, 10, 15, 30].map((n) => ({ ms: n * second, every: timeSecond.every(n)! })),
-  ...[1, 2, 5, 10, 15, 30].map((n) => ({ ms: n * minute, every: timeMinute.every(n)! })),
-  ...[1, 2, 3, 6, 12].map((n) => ({ ms: n * hour, every: timeHour.every(n)! })),
-  ...[1, 2].map((n) => ({ ms: n * day, every: timeDay.every(n)! })),
-  { ms: 7 * day, every: timeMonday },
-  { ms: 31 * day, every: timeMonth },
+type Intervals = Record<'s' | 'm' | 'h' | 'd' | 'monday' | 'month', CountableTimeInterval>;
+const roundsOf = ({ s, m, h, d, monday, month }: Intervals): { ms: number; every: TimeInterval }[] => [
+  ...[1, 2, 5, 10, 15, 30].map((n) => ({ ms: n * second, every: s.every(n)! })),
+  ...[1, 2, 5, 10, 15, 30].map((n) => ({ ms: n * minute, every: m.every(n)! })),
+  ...[1, 2, 3, 6, 12].map((n) => ({ ms: n * hour, every: h.every(n)! })),
+  ...[1, 2].map((n) => ({ ms: n * day, every: d.every(n)! })),
+  { ms: 7 * day, every: monday },
+  { ms: 31 * day, every: month },
 ];
+const localRounds = roundsOf({
+  s: timeSecond,
+  m: timeMinute,
+  h: timeHour,
+  d: timeDay,
+  monday: timeMonday,
+  month: timeMonth,
+});
+const utcRounds = roundsOf({ s: utcSecond, m: utcMinute, h: utcHour, d: utcDay, monday: utcMonday, month: utcMonth });
 
-/** timeMarks returns up to most round times, in the zone of the browser. The first one of a day says the day. */
+/** timeMarks returns up to most round times, in the zone that is shown. The first one of a day says the day. */
 export function timeMarks(from: number, to: number, most: number): Mark[] {
+  const rounds = display.utc ? utcRounds : localRounds;
   const { ms, every } = rounds.find((r) => (to - from) / r.ms <= Math.max(1, most)) ?? rounds.at(-1)!;
-  let lastDay = dayOf(Date.now());
+  let lastDay = sayDate(Date.now());
   return every.range(new Date(Math.ceil(from)), new Date(to + 1)).map((date) => {
-    const today = date.toDateString();
-    const clock = date.toLocaleTimeString(undefined, {
-      hour: '2-digit',
-      minute: '2-digit',
-      second: ms < minute ? '2-digit' : undefined,
-      hourCycle: 'h23',
-    });
-    const dayText = date.toLocaleDateString(undefined, { month: 'short', day: 'numeric' });
-    const text = ms >= day ? dayText : today === lastDay ? clock : `${dayText} ${clock}`;
+    const at = date.getTime();
+    const today = sayDate(at);
+    const clock = ms < minute ? sayClock(at) : sayMinute(at);
+    const text = ms >= day ? sayDay(at) : today === lastDay ? clock : `${sayDay(at)} ${clock}`;
     lastDay = today;
-    return { at: date.getTime(), text };
+    return { at, text };
   });
 }
 
-const sayClock = (ms: number): string => new Date(ms).toLocaleTimeString(undefined, { hourCycle: 'h23' });
-const dayOf = (ms: number): string => new Date(ms).toDateString();
+/** writer writes times in the zone that is shown. To make a format takes longer than to use it. */
+function writer(options: Intl.DateTimeFormatOptions): (ms: number) => string {
+  const [local, utc] = [undefined, 'UTC'].map(
+    (timeZone) => new Intl.DateTimeFormat(undefined, { ...options, timeZone }),
+  );
+  return (ms) => (display.utc ? utc! : local!).format(ms);
+}
 
-const withDay = (ms: number): string =>
-  `${new Date(ms).toLocaleDateString(undefined, { month: 'short', day: 'numeric' })} ${sayClock(ms)}`;
+const numeric = 'numeric';
+/** sayClock is a time of day, sayDay a day without its year, and sayDate one with it, in the zone that is shown. */
+export const sayClock = writer({ hour: numeric, minute: numeric, second: numeric, hourCycle: 'h23' });
+export const sayDay = writer({ month: 'short', day: numeric });
+export const sayDate = writer({ year: numeric, month: numeric, day: numeric });
+const sayMinute = writer({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
 
-/** sayTime is a time in the zone of the browser, with the day if that is not today. */
-export const sayTime = (ms: number): string => (dayOf(ms) === dayOf(Date.now()) ? sayClock(ms) : withDay(ms));
+const withDay = (ms: number): string => `${sayDay(ms)} ${sayClock(ms)}`;
+
+/** sayTime is a time in the zone that is shown, with the day if that is not today. */
+export const sayTime = (ms: number): string => (sayDate(ms) === sayDate(Date.now()) ? sayClock(ms) : withDay(ms));
 
 /** sayUTC is a time in UTC, for a hint. */
 export const sayUTC = (ms: number): string => `${utc(ms)} UTC`;
 
 const utc = (ms: number): string => new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
 
-/** sayTimes is a piece of time in the zone of the browser, with the day as sayTime, or both days if they differ. */
+/** sayTimes is a piece of time in the zone that is shown, with the day as sayTime, or both days if they differ. */
 export const sayTimes = (from: number, to: number): string =>
-  dayOf(from) === dayOf(to) ? `${sayTime(from)} – ${sayClock(to)}` : `${withDay(from)} – ${withDay(to)}`;
+  sayDate(from) === sayDate(to) ? `${sayTime(from)} – ${sayClock(to)}` : `${withDay(from)} – ${withDay(to)}`;
 
 /** sayTimesUTC is a piece of time in UTC, for a hint. */
 export function sayTimesUTC(from: number, to: number): string {
@@ -152,8 +185,13 @@ export function after(time: string, ns: number): string {
   return `${new Date(Number(all / 1_000_000_000n) * 1000).toISOString().slice(0, 19)}.${String(all % 1_000_000_000n).padStart(9, '0')}Z`;
 }
 
-/** localInput is a time as a field of type datetime-local has it. */
-export function localInput(ms: number): string {
-  const date = new Date(ms - new Date(ms).getTimezoneOffset() * minute);
-  return date.toISOString().slice(0, 19);
+/** writeInput is a time as a field of type datetime-local has it, in the zone that is shown, and readInput reads it. */
+export function writeInput(ms: number): string {
+  const away = display.utc ? 0 : new Date(ms).getTimezoneOffset() * minute;
+  return new Date(ms - away).toISOString().slice(0, 19);
 }
+export const readInput = (text: string): number => Date.parse(display.utc ? `${text}Z` : text);
+
+/** zoneText names the zone that is shown. */
+export const zoneText = (): string =>
+  display.utc ? 'in UTC' : `in the time of this browser, ${Intl.DateTimeFormat().resolvedOptions().timeZone}`;

@@ -1,7 +1,7 @@
 // What pages say in their details: of addresses that are wrong, of a filter that is, and what can be done with what they show.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { ask, connect, finish, go, open, span, test } from './browser.js';
+import { accessible, ask, connect, eventually, finish, go, open, painted, ready, span, test } from './browser.js';
 
 test.beforeAll(connect);
 test.afterAll(finish);
@@ -161,4 +161,77 @@ test('ticks of time are at round times, where these are', async () => {
   const last = times.at(-1);
   await svg.hover({ position: { x: last.x + 3, y: 100 } });
   await page.waitForFunction((want) => Date.parse(document.querySelector('.when time')?.dateTime) === want, last.ms);
+});
+
+/** choose sets a field of the form that says how all pages look. */
+async function choose(page, field, option) {
+  await page.getByRole('button', { name: 'Display' }).click();
+  const form = page.getByRole('dialog', { name: 'Display' });
+  await form.getByLabel(field).selectOption(option);
+  await accessible(page, 'display');
+  await page.keyboard.press('Escape');
+  await form.waitFor({ state: 'detached' });
+}
+
+test('the theme is that of the system, or the one that was chosen, also after the page was opened again', async () => {
+  const page = await open('#/topology');
+  const look = () =>
+    page.evaluate(() => ({
+      ground: getComputedStyle(document.body).backgroundColor,
+      scheme: getComputedStyle(document.documentElement).colorScheme,
+    }));
+  await page.locator('main canvas').waitFor();
+  await painted(page);
+  const dark = { ground: 'rgb(14, 19, 25)', scheme: 'dark' };
+  const light = { ground: 'rgb(243, 245, 248)', scheme: 'light' };
+  const shows = (want) => eventually(async () => assert.deepEqual(await look(), want));
+  await shows(light);
+  const before = await page.locator('main canvas').evaluate((canvas) => canvas.toDataURL());
+  await choose(page, 'Theme', 'dark');
+  await shows(dark);
+  await eventually(async () =>
+    assert.notEqual(await page.locator('main canvas').evaluate((canvas) => canvas.toDataURL()), before),
+  );
+  await accessible(page, 'topology, dark by choice');
+  await page.reload();
+  await ready(page);
+  await shows(dark);
+  await choose(page, 'Theme', 'system');
+  await shows(light);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await shows(dark);
+  await choose(page, 'Theme', 'light');
+  await shows(light);
+});
+
+test('times are those of the browser, or UTC: in tables, on axes and in fields', async () => {
+  const page = await open(`#/events?${span}`);
+  const row = page.getByRole('region', { name: 'Events' }).locator('tbody time').first();
+  const at = await row.getAttribute('datetime');
+  const clock = (zone) => new Date(at).toLocaleTimeString('en', { timeZone: zone, hourCycle: 'h23' });
+  assert.ok((await row.textContent()).includes(clock('Europe/Berlin')), await row.textContent());
+  await choose(page, 'Times', 'UTC');
+  await eventually(async () => assert.ok((await row.textContent()).includes(clock('UTC')), await row.textContent()));
+  assert.match(await page.locator('header time').textContent(), / UTC$/);
+  const said = new URLSearchParams(span);
+  await page.getByRole('button', { name: 'Custom …' }).click();
+  assert.ok((await page.locator('#custom-range').textContent()).includes('in UTC'));
+  assert.equal(await page.getByLabel('From').inputValue(), said.get('since').slice(0, 19));
+  await page.getByRole('button', { name: 'Show' }).click();
+  await page.waitForFunction(
+    (want) => location.hash.includes(want),
+    said.get('since').slice(0, 19).replaceAll(':', '%3A'),
+  );
+  // What stands at a mark of an axis is the time of its hint, which is in UTC.
+  await go(page, `#/explore?of=hops&${span}&interval=10s`);
+  const marks = page.locator('.chart svg text:has(title)');
+  await marks.first().waitFor();
+  for (const [text, hint] of await marks.evaluateAll((all) =>
+    all.map((mark) => [mark.firstChild.textContent, mark.querySelector('title').textContent]),
+  ))
+    assert.ok(text.trim() && hint.slice(11).startsWith(text.trim().split(' ').at(-1)), `${text}: ${hint}`);
+  await page.reload();
+  await ready(page);
+  await choose(page, 'Times', '');
+  assert.ok(!(await page.locator('header time').textContent()).includes('UTC'));
 });
