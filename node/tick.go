@@ -18,6 +18,10 @@ func (n *Node) Tick(nowNs uint64, out *Output) {
 	n.out = nil
 }
 
+// Lose says that so many reports were lost before the node could make them: their numbers are left out. It says whether
+// a collector can see that.
+func (n *Node) Lose(reports uint32) bool { return n.exporter != nil && n.exporter.Lose(reports) }
+
 // Close sends the reports that are held back. It is the last call.
 func (n *Node) Close(nowNs uint64, out *Output) {
 	out.reset()

@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -87,7 +88,30 @@ func (c *nodeClient) ask(ctx context.Context, method, path, body string) ([]byte
 // addNodeCommands gives the command of a node those that look at one.
 func addNodeCommands(cmd *cobra.Command) {
 	cmd.AddCommand(newNodeDoctorCommand(), newNodeStatusCommand(), newNodeWatchCommand(),
-		newNodeFilterCommand())
+		newNodeFilterCommand(), newNodeDetachCommand())
+}
+
+func newNodeDetachCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "detach ID",
+		Short: "take off the programs that a node with pin has left at its interfaces",
+		Long: `Detach takes off the programs that a node with pin: true has left at its interfaces when it ended or was killed, at the
+ingress first. End the node before.`,
+		Example: "  waybill node detach 1",
+		Args:    command.OneArg("the id of the node"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id, err := strconv.ParseUint(args[0], 10, 32)
+			if err != nil || id == 0 {
+				return command.Usage(fmt.Errorf("got %q, want the id of a node", args[0]))
+			}
+			programs, err := kernel.Unpin(uint32(id))
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d programs of node %d taken off\n", programs, id)
+			return command.Quiet(err)
+		},
+	}
 }
 
 // addOutput gives cmd the flag that chooses between text and JSON.

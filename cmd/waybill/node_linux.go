@@ -26,7 +26,8 @@ func newNodeCommand() *cobra.Command {
 Programs in the kernel (XDP and tcx) insert, extend and remove INT as packets pass; reports go to a collector.
 
 SIGHUP reads the file again and replaces the watchlists. It needs Linux 6.18 and root, or CAP_BPF, CAP_NET_ADMIN and
-CAP_PERFMON. When it ends, also when it is killed, the programs are gone from the interfaces.`,
+CAP_PERFMON. When it ends, also when it is killed, the programs are gone from the interfaces; with pin in the file they stay,
+the next start takes them over, and waybill node detach takes them off.`,
 		Example: `  # say what is wrong with a file
   waybill node --config node.yaml --check
 
@@ -128,5 +129,10 @@ func (r *nodeRun) run(ctx context.Context, out, log io.Writer) error {
 	if err == nil {
 		err = n.Each(func(name string, count uint64) { fmt.Fprintf(out, "%-20s %d\n", name, count) })
 	}
-	return errors.Join(err, n.Close())
+	err = errors.Join(err, n.Close())
+	if err == nil && n.Stays() {
+		logger.Info("the programs stay at the interfaces (pin), and nobody reads what they report",
+			"take them off with", fmt.Sprintf("waybill node detach %d", c.ID))
+	}
+	return err
 }

@@ -5,6 +5,9 @@ package bpf
 import (
 	"errors"
 	"fmt"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/waybill-int/waybill/node"
 	"github.com/waybill-int/waybill/node/watch"
@@ -89,4 +92,14 @@ func (p *Programs) Filtered(id string) (uint64, error) {
 	}
 	err := p.objects.Filters.Lookup(key, &value)
 	return value.Packets, err
+}
+
+// HoldFilters makes filters end by themselves after d, unless it is called again: with Keep they would go on without
+// whoever ends them.
+func (p *Programs) HoldFilters(d time.Duration) error {
+	var now unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &now); err != nil {
+		return err
+	}
+	return p.objects.FiltersEnd.Set(uint64(now.Nano()) + uint64(d))
 }

@@ -40,6 +40,8 @@ type Config struct {
 	Truncate     uint16        // bytes of a packet that a report has behind INT and L4; 0: all
 	Slots        int           // packets that may be on their way through the switch and be reported
 	Watched      int           // entries that the flow watchlist may have
+	Pins         string        // folder in a bpffs; what a process before has left there is taken over. "": none
+	Keep         bool          // leave the programs there when this process ends
 }
 
 // A Port is a port of the switch.
@@ -61,6 +63,7 @@ type Programs struct {
 	limits  struct{ tables, buckets, rules int }
 	drops   bool
 	filters map[string]uint32 // by id: the key in the kernel
+	pins    *pins
 }
 
 // Load loads the programs. Nothing is attached yet.
@@ -107,13 +110,32 @@ func load(c Config, testing bool) (*Programs, error) {
 	if p.names, err = counterNames(spec.Types); err != nil {
 		return nil, err
 	}
-	if err := spec.LoadAndAssign(&p.objects, nil); err != nil {
-		return nil, explain(err)
+	if err := p.loadPinned(&c, spec); err != nil {
+		return nil, err
 	}
 	if p.ring, err = ringbuf.NewReader(p.objects.Events); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
 	return p, nil
+}
+
+// loadPinned loads the programs, with the maps of those that a process before has left, if there are any.
+func (p *Programs) loadPinned(c *Config, spec *ebpf.CollectionSpec) (err error) {
+	if p.pins, err = openPins(c.Pins, c.Keep, spec.Types); err != nil {
+		return err
+	}
+	maps := p.pins.replacements(spec)
+	err = spec.LoadAndAssign(&p.objects, &ebpf.CollectionOptions{MapReplacements: maps})
+	for _, m := range maps {
+		err = errors.Join(err, m.Close())
+	}
+	if err != nil {
+		return errors.Join(explain(err), p.pins.close())
+	}
+	if err := p.pins.pinMaps(&p.objects, maps == nil); err != nil {
+		return errors.Join(err, p.Close())
+	}
+	return nil
 }
 
 const maxTables = 128 // of a family; node/watch makes a few
@@ -151,29 +173,38 @@ func (p *Programs) Attach(ports []Port) error {
 		if err := p.AddPort(port); err != nil {
 			return err
 		}
-		if err := p.attachEgress(p.objects.Depart, port.Ifindex); err != nil {
+		if err := p.attachEgress("depart", p.objects.Depart, port.Ifindex); err != nil {
 			return fmt.Errorf("port %d: %w", port.ID, err)
 		}
 		if port.Queue == 0 || port.Queue == port.Ifindex {
 			continue
 		}
-		if err := p.attachEgress(p.objects.Enqueue, port.Queue); err != nil {
+		if err := p.attachEgress("enqueue", p.objects.Enqueue, port.Queue); err != nil {
 			return fmt.Errorf("port %d: %w", port.ID, err)
 		}
 	}
 	for _, port := range ports {
 		// A driver without XDP of its own gets the generic one.
-		l, err := link.AttachXDP(link.XDPOptions{Program: p.objects.Arrive, Interface: port.Ifindex})
+		l, err := p.pins.attach("arrive", port.Ifindex, p.objects.Arrive, func() (link.Link, error) {
+			return link.AttachXDP(link.XDPOptions{Program: p.objects.Arrive, Interface: port.Ifindex})
+		})
 		if err != nil {
 			return fmt.Errorf("port %d: attach to the ingress: %w", port.ID, err)
 		}
 		p.links = append(p.links, l)
 	}
-	return nil
+	return p.pins.finish()
 }
 
-// attachDrops follows what is dropped in the network namespace of this thread.
+// attachDrops follows what is dropped in the network namespace of this thread. The program that a process before has
+// left for that cannot be replaced: it ends first, so that nothing is told twice.
 func (p *Programs) attachDrops() error {
+	const name = "dropped"
+	if p.pins.old[name] {
+		if err := p.pins.takeOff(name); err != nil {
+			return fmt.Errorf("follow drops: %w", err)
+		}
+	}
 	if !p.drops {
 		return nil
 	}
@@ -189,11 +220,16 @@ func (p *Programs) attachDrops() error {
 		return fmt.Errorf("follow drops: %w", err)
 	}
 	p.links = append(p.links, l)
+	if p.pins.keep {
+		return l.Pin(p.pins.path(name))
+	}
 	return nil
 }
 
-func (p *Programs) attachEgress(program *ebpf.Program, ifindex int) error {
-	l, err := link.AttachTCX(link.TCXOptions{Interface: ifindex, Program: program, Attach: ebpf.AttachTCXEgress})
+func (p *Programs) attachEgress(name string, program *ebpf.Program, ifindex int) error {
+	l, err := p.pins.attach(name, ifindex, program, func() (link.Link, error) {
+		return link.AttachTCX(link.TCXOptions{Interface: ifindex, Program: program, Attach: ebpf.AttachTCXEgress})
+	})
 	if err != nil {
 		return fmt.Errorf("attach to the egress: %w", err)
 	}
@@ -417,7 +453,36 @@ func (p *Programs) missed() uint64 {
 	return stats.RecursionMisses
 }
 
-// Detach takes the programs from their interfaces, ingress first: what is in the queues is still completed.
+// Untold returns how many packets were to be told that the ring had no room for, or that came back too late, and that
+// SetTold did not count, by this process or one before.
+func (p *Programs) Untold() (uint64, error) {
+	var perCPU []uint64
+	var sum, told uint64
+	for _, c := range []programsCounter{
+		programsCounterKERNEL_RING_FULL, programsCounterKERNEL_OVERWRITTEN, programsCounterKERNEL_DROPS_UNTOLD,
+	} {
+		if err := p.objects.Counters.Lookup(uint32(c), &perCPU); err != nil {
+			return 0, err
+		}
+		for _, n := range perCPU {
+			sum += n
+		}
+	}
+	err := p.objects.Told.Lookup(uint32(0), &told)
+	return sum - min(told, sum), err
+}
+
+// SetTold adds what reports tell of what Untold returned.
+func (p *Programs) SetTold(count uint64) error {
+	var told uint64
+	if err := p.objects.Told.Lookup(uint32(0), &told); err != nil {
+		return err
+	}
+	return p.objects.Told.Put(uint32(0), told+count)
+}
+
+// Detach takes the programs from their interfaces, ingress first: what is in the queues is still completed. With Keep
+// they stay.
 func (p *Programs) Detach() error {
 	var errs []error
 	for i := len(p.links) - 1; i >= 0; i-- {
@@ -433,5 +498,5 @@ func (p *Programs) Close() error {
 	if p.ring != nil {
 		errs = append(errs, p.ring.Close())
 	}
-	return errors.Join(append(errs, p.objects.Close())...)
+	return errors.Join(append(errs, p.objects.Close(), p.pins.close())...)
 }

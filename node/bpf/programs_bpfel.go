@@ -203,6 +203,7 @@ const (
 	programsMapTableCounts  = "table_counts"
 	programsMapTables       = "tables"
 	programsMapTests        = "tests"
+	programsMapTold         = "told"
 	programsMapVlans        = "vlans"
 	programsProgArrive      = "arrive"
 	programsProgDepart      = "depart"
@@ -218,6 +219,7 @@ const (
 	programsVarDsFlags      = "ds_flags"
 	programsVarDscpMask     = "dscp_mask"
 	programsVarDscpValue    = "dscp_value"
+	programsVarFiltersEnd   = "filters_end"
 	programsVarGeneveClass  = "geneve_class"
 	programsVarGpeNext      = "gpe_next"
 	programsVarGpeNexts     = "gpe_nexts"
@@ -304,6 +306,7 @@ type programsMapSpecs struct {
 	TableCounts *ebpf.MapSpec `ebpf:"table_counts"`
 	Tables      *ebpf.MapSpec `ebpf:"tables"`
 	Tests       *ebpf.MapSpec `ebpf:"tests"`
+	Told        *ebpf.MapSpec `ebpf:"told"`
 	Vlans       *ebpf.MapSpec `ebpf:"vlans"`
 }
 
@@ -321,6 +324,7 @@ type programsVariableSpecs struct {
 	DsFlags      *ebpf.VariableSpec `ebpf:"ds_flags"`
 	DscpMask     *ebpf.VariableSpec `ebpf:"dscp_mask"`
 	DscpValue    *ebpf.VariableSpec `ebpf:"dscp_value"`
+	FiltersEnd   *ebpf.VariableSpec `ebpf:"filters_end"`
 	GeneveClass  *ebpf.VariableSpec `ebpf:"geneve_class"`
 	GpeNext      *ebpf.VariableSpec `ebpf:"gpe_next"`
 	GpeNexts     *ebpf.VariableSpec `ebpf:"gpe_nexts"`
@@ -375,6 +379,7 @@ type programsMaps struct {
 	TableCounts *ebpf.Map `ebpf:"table_counts"`
 	Tables      *ebpf.Map `ebpf:"tables"`
 	Tests       *ebpf.Map `ebpf:"tests"`
+	Told        *ebpf.Map `ebpf:"told"`
 	Vlans       *ebpf.Map `ebpf:"vlans"`
 }
 
@@ -394,6 +399,7 @@ func (m *programsMaps) Close() error {
 		m.TableCounts,
 		m.Tables,
 		m.Tests,
+		m.Told,
 		m.Vlans,
 	)
 }
@@ -412,6 +418,7 @@ type programsVariables struct {
 	DsFlags      *ebpf.Variable `ebpf:"ds_flags"`
 	DscpMask     *ebpf.Variable `ebpf:"dscp_mask"`
 	DscpValue    *ebpf.Variable `ebpf:"dscp_value"`
+	FiltersEnd   *ebpf.Variable `ebpf:"filters_end"`
 	GeneveClass  *ebpf.Variable `ebpf:"geneve_class"`
 	GpeNext      *ebpf.Variable `ebpf:"gpe_next"`
 	GpeNexts     *ebpf.Variable `ebpf:"gpe_nexts"`

@@ -98,6 +98,26 @@ func (e *Exporter) Drain(nowNs uint64) {
 	}
 }
 
+// Lose says that so many reports were lost before they came here: as many numbers of datagrams are left out, spread
+// over the destinations that were sent some since the last call. It says whether there were such: a collector sees no
+// gap that nothing comes before.
+func (e *Exporter) Lose(reports uint32) bool {
+	var to []*pending
+	for _, p := range e.pendings {
+		if p != nil && p.sent {
+			to = append(to, p)
+		}
+	}
+	for i, p := range to {
+		share := reports / uint32(len(to))
+		if uint32(i) < reports%uint32(len(to)) {
+			share++
+		}
+		p.sent, p.sequence = false, (p.sequence+share)&e.config.Format.sequenceMask()
+	}
+	return len(to) > 0
+}
+
 // Deadline returns when Flush must be called for no report to wait longer than Config.CoalesceNs, and whether any
 // waits.
 func (e *Exporter) Deadline() (ns uint64, ok bool) {
@@ -167,6 +187,7 @@ func (e *Exporter) finish(p *pending, nowNs uint64) {
 			e.stats.ForcedDF++
 		}
 	}
+	p.sent = true
 	p.sequence = (p.sequence + 1) & e.config.Format.sequenceMask()
 	e.stats.Datagrams++
 	e.stats.Bytes += uint64(len(p.buf))

@@ -6,6 +6,7 @@ type pending struct {
 	destination int
 	hwID        uint8
 	sequence    uint32 // of the next datagram
+	sent        bool   // a datagram, since Lose
 	buf         []byte // the payload; empty: nothing is pending
 	reports     int
 	flow        uint64 // of the first report

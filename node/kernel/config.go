@@ -23,7 +23,10 @@ type Config struct {
 	// Local: what came by none of the ports is watched, too: packets of this machine, and of containers in it. They
 	// stay as they are, and probe clones follow them.
 	Local bool `yaml:"local"`
-	API   *API `yaml:"api"` // nil: none but the local socket
+	// Pin: the programs stay at the interfaces when the process ends, also when it is killed, and the next one replaces
+	// them.
+	Pin bool `yaml:"pin"`
+	API *API `yaml:"api"` // nil: none but the local socket
 	// what docs/reference/node.md says
 	INT conf.Raw `yaml:"int"`
 	// Collectors get the reports; none: those that INT says.
@@ -267,6 +270,8 @@ func (c *Config) differs(o *Config) string {
 		return "ports"
 	case c.Local != o.Local:
 		return "local"
+	case c.Pin != o.Pin:
+		return "pin"
 	case !reflect.DeepEqual(c.API, o.API):
 		return "api"
 	case !reflect.DeepEqual(a, b):

@@ -4,7 +4,9 @@ package kernel
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -13,6 +15,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/link"
 
 	"github.com/waybill-int/waybill/internal/test"
 )
@@ -90,21 +95,49 @@ func TestKill(t *testing.T) {
 	before := n.counter(hostB, "Tcp", "InSegs")
 	n.await(func() bool { return n.counter(hostB, "Tcp", "InSegs") > before+1000 })
 	for i := 1; i <= 2; i++ { // a sink that is killed lets INT out: sources go first
+		if got := n.attached(i); got != 4 {
+			t.Errorf("got %d programs at s%d, want 2 for each port", got, i)
+		}
 		if err := nodes[i].Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
-		n.await(func() bool { return !strings.Contains(n.output(i, "ip link show"), "xdp") })
+		n.await(func() bool { return n.attached(i) == 0 })
 	}
 	close(enough)
 	<-done
 	n.expectHarmless()
 }
 
-// TestNodeProcess is a node in a process of its own, for TestKill.
+// attached returns how many programs the kernel has at the interfaces of a machine.
+func (n *network) attached(machine int) (programs int) {
+	n.t.Helper()
+	n.in(machine, func() error {
+		all, err := net.Interfaces()
+		if err != nil {
+			return err
+		}
+		for _, i := range all {
+			for _, at := range []ebpf.AttachType{ebpf.AttachTCXIngress, ebpf.AttachTCXEgress} {
+				r, err := link.QueryPrograms(link.QueryOptions{Target: i.Index, Attach: at})
+				if err != nil {
+					return err
+				}
+				programs += len(r.Programs)
+			}
+		}
+		return nil
+	})
+	return programs + strings.Count(n.output(machine, "ip -o link show"), "prog/xdp")
+}
+
+// TestNodeProcess is a node in a process of its own, for TestKill and TestPin.
 func TestNodeProcess(t *testing.T) {
 	file := os.Getenv("WAYBILL_TEST_NODE")
 	if file == "" {
 		return
+	}
+	if root := os.Getenv("WAYBILL_TEST_PINS"); root != "" {
+		pinRoot = root
 	}
 	c, err := Load(file)
 	if err != nil {
@@ -119,7 +152,12 @@ func TestNodeProcess(t *testing.T) {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	if err := node.Run(ctx); err != nil {
+	if ready := os.Getenv("WAYBILL_TEST_READY"); ready != "" {
+		if err := os.WriteFile(ready, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(node.Run(ctx), node.Close()); err != nil {
 		t.Error(err)
 	}
 }

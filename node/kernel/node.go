@@ -64,7 +64,7 @@ func New(c *Config) (*Node, error) {
 		NodeID: c.ID, Mode: watch.ModeMD, Domain: domain,
 		AcceptEdge: c.edgeINT() == "accept", Known: n.reporter.Node.Knows(), Truncate: c.node.Reports.Truncate,
 		Slots: slots, Watched: c.watched(), Clone: c.node.Clone, Local: c.Local,
-		Drops: true, Pop: c.mtu() == "report",
+		Drops: true, Pop: c.mtu() == "report", Pins: pinDir(c.ID), Keep: c.Pin,
 	}
 	if n.reporter.Node.NamesDevice() {
 		config.DeviceDomain, config.DSFlags = domain.DomainID, domain.DSFlags
@@ -180,7 +180,36 @@ func index(name string) (int, error) {
 	return i.Index, nil
 }
 
-// Run sends reports until ctx is done, then takes the programs from the interfaces and sends what is left.
+// pinDir is the folder of what the node with that id leaves in the kernel.
+func pinDir(id uint32) string { return fmt.Sprintf("%s/node-%d", pinRoot, id) }
+
+var pinRoot = "/sys/fs/bpf/waybill" // another one in tests
+
+// Unpin takes the programs that the node with that id has left from their interfaces, and says how many there were.
+func Unpin(id uint32) (programs int, err error) { return bpf.Unpin(pinDir(id)) }
+
+// Stays says whether the programs stay at their interfaces when the node ends.
+func (n *Node) Stays() bool { return n.first.Pin }
+
+// secondly tells collectors what could not be reported, and, where the programs go on without this process, keeps
+// filters from ending.
+func (n *Node) secondly() error {
+	const most = 1 << 16 // in one gap, so that it is taken for one
+	lost, err := n.programs.Untold()
+	if lost = min(lost, most); lost > 0 && n.reporter.Node.Lose(uint32(lost)) {
+		err = errors.Join(err, n.programs.SetTold(lost))
+	}
+	if n.first.Pin {
+		err = errors.Join(err, n.programs.HoldFilters(filtersHold))
+	}
+	return err
+}
+
+// filtersHold is how long filters outlive a process that was killed.
+const filtersHold = 30 * time.Second
+
+// Run sends reports until ctx is done, then takes the programs from the interfaces and sends what is left. Programs
+// that are pinned stay, and what they say from now on is for the next process.
 func (n *Node) Run(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() { n.programs.SetDeadline(time.Now()) })
 	defer stop()
@@ -197,6 +226,9 @@ func (n *Node) Run(ctx context.Context) error {
 				clock = clock.Add(time.Minute)
 			}
 			n.endFilters(now)
+			if err := n.secondly(); err != nil {
+				return err
+			}
 		}
 		if _, err := n.read(now.Add(tick)); err != nil {
 			return err
@@ -204,9 +236,12 @@ func (n *Node) Run(ctx context.Context) error {
 		n.reporter.Node.Tick(uint64(time.Now().UnixNano()), &n.output)
 		n.send()
 	}
-	err := n.programs.Detach()
-	for more := err == nil; more && err == nil; {
-		more, err = n.read(time.Now())
+	var err error
+	if !n.first.Pin {
+		err = n.programs.Detach()
+		for more := err == nil; more && err == nil; {
+			more, err = n.read(time.Now())
+		}
 	}
 	n.reporter.Node.Close(uint64(time.Now().UnixNano()), &n.output)
 	n.send()
@@ -312,7 +347,7 @@ func (n *Node) Each(f func(name string, count uint64)) error {
 // LastError returns why a report could last not be sent.
 func (n *Node) LastError() error { return n.last }
 
-// Close takes everything out of the kernel.
+// Close takes everything out of the kernel but what is pinned.
 func (n *Node) Close() error {
 	errs := []error{n.programs.Close()}
 	for _, c := range n.conns {

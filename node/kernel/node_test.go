@@ -299,6 +299,12 @@ func (n *network) udp(host string, port, packets int) {
 	from, to := n.dial(host, port)
 	defer from.Close()
 	defer to.Close()
+	n.exchange(from, to, packets)
+}
+
+// exchange is udp with sockets that are open.
+func (n *network) exchange(from, to *net.UDPConn, packets int) {
+	n.t.Helper()
 	_ = to.SetReadDeadline(time.Now().Add(30 * time.Second))
 	got := make([]byte, 2000)
 	for i := range packets {

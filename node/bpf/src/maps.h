@@ -28,6 +28,7 @@ volatile u64 own_sockets[2] = {}; // cookies of those that reports leave by
 volatile u32 netns = 0;         // number of the network namespace that the ports are in
 volatile u32 active = 0;        // half of the watchlists that counts
 volatile u32 has_filters = 0;   // there are some
+volatile u64 filters_end = ~0ULL; // when none holds any more, by the time since the machine began
 volatile u32 has_xd = 0;        // it has entries of INT-XD, which count for packets from inside too
 
 #define MAP(kind, keytype, valuetype, entries) \
@@ -45,6 +46,7 @@ struct MAP(BPF_MAP_TYPE_ARRAY, u32, struct port, PORTS) ports SEC(".maps");
 struct MAP(BPF_MAP_TYPE_HASH, struct vlan, u32, 4096) vlans SEC(".maps"); // the interfaces that get it
 struct MAP(BPF_MAP_TYPE_ARRAY, u32, struct event, 1) slots SEC(".maps");
 struct MAP(BPF_MAP_TYPE_ARRAY, u32, u64, 1) next_event SEC(".maps");
+struct MAP(BPF_MAP_TYPE_ARRAY, u32, u64, 1) told SEC(".maps"); // losses that reports tell of, for the next process
 struct MAP(BPF_MAP_TYPE_ARRAY, u32, struct test, 1) tests SEC(".maps");
 
 // Watchlists: two halves, of which one is active. In a half tables of IPv6 stand behind those of IPv4.

@@ -623,7 +623,7 @@ int arrive(struct xdp_md *ctx)
 		read_tunnel(&p, domain_mode != MODE_XD);
 	}
 	struct packet q;
-	if (has_filters) {
+	if (has_filters && bpf_ktime_get_boot_ns() < filters_end) {
 		before(ctx, &p, &q);
 		if (filtered(&q, in->id)) {
 			discard(ctx, &p, in->id, FILTERED);
