@@ -46,6 +46,14 @@ test('why was this flow slow', () =>
     const [, ms, node, port, filled, at] = words;
     assert.deepEqual([node, Number(port), Number(filled)], [nameOf(queue.node), queue.port, fillers(queue).length]);
     assert.ok(at >= utc(wall(queue.start_ns)) && at <= utc(wall(queue.end_ns)), said);
+    // The hop where it waited leads to that burst too, and no other hop does.
+    const hops = part(page, 'Current path')
+      .locator('tbody tr')
+      .filter({ has: page.locator('a[href*="burst?"]') });
+    assert.deepEqual((await hops.getByRole('link').first().allTextContents()).map(tidy), [nameOf(queue.node)]);
+    const to = await page.locator('.links a[href*="burst?"]').getAttribute('href');
+    assert.equal(await hops.locator('a[href*="burst?"]').getAttribute('href'), to);
+    assert.ok((await hops.locator('a[href*="incident?"]').count()) > 0, 'the hop names no incident');
     // As long as the bytes before it took, and no longer than all that were there.
     const { rate_bps: rate } = truth.link.find(
       (l) =>
