@@ -419,6 +419,9 @@ func (p *Programs) Read(e *Event) error {
 	return e.decode(p.record.RawSample)
 }
 
+// Waiting says whether there is an event that Read has not returned.
+func (p *Programs) Waiting() bool { return p.ring.AvailableBytes() > 0 }
+
 // SetDeadline limits how long Read waits.
 func (p *Programs) SetDeadline(t time.Time) { p.ring.SetDeadline(t) }
 

@@ -11,6 +11,7 @@ import (
 	"os"
 	"time"
 
+	"golang.org/x/net/ipv4"
 	"golang.org/x/sys/unix"
 
 	"github.com/waybill-int/waybill/node"
@@ -26,6 +27,7 @@ type Node struct {
 	reporter bpf.Reporter
 	conns    [2]*net.UDPConn // for IPv4 and IPv6
 	cookies  [2]uint64       // of those, by which the programs know them
+	outboxes [2]outbox       // of those
 	output   node.Output
 
 	do      chan func() // for Run, between two packets
@@ -257,53 +259,77 @@ func (n *Node) read(deadline time.Time) (more bool, err error) {
 	var e bpf.Event
 	for range 1000 { // then others have their turn
 		err := n.programs.Read(&e)
-		if errors.Is(err, os.ErrDeadlineExceeded) {
-			return false, nil
-		}
 		if err != nil {
+			n.flush()
+			if errors.Is(err, os.ErrDeadlineExceeded) {
+				err = nil
+			}
 			return false, err
 		}
 		n.reporter.Report(&e, &n.output)
-		n.send()
+		if n.collect(); !n.programs.Waiting() { // a lone report does not wait
+			n.flush()
+		}
 	}
+	n.flush()
 	return true, nil
 }
 
-// send sends the reports of the last call.
+// send sends the reports of the last call, and those that wait.
 func (n *Node) send() {
+	n.collect()
+	n.flush()
+}
+
+// collect lets the reports of the last call wait for others.
+func (n *Node) collect() {
 	for _, frame := range n.output.Reports {
 		b, to, err := payload(frame)
-		if err == nil {
-			err = n.write(b, to)
+		family := 0
+		if to.Addr().Is6() {
+			family = 1
+		}
+		if err == nil && n.conns[family] == nil {
+			err = n.listen(family)
 		}
 		if err != nil {
 			n.failed, n.last = n.failed+1, err
-		} else {
-			n.sent++
+		} else if n.outboxes[family].add(b, to) {
+			n.flush()
 		}
 	}
 	n.output.Reports = n.output.Reports[:0]
 }
 
-func (n *Node) write(b []byte, to netip.AddrPort) (err error) {
-	family, network := 0, "udp4"
-	if to.Addr().Is6() {
-		family, network = 1, "udp6"
+// flush sends what waits.
+func (n *Node) flush() {
+	for family := range n.outboxes {
+		o := &n.outboxes[family]
+		if len(o.waiting) == 0 {
+			continue
+		}
+		if o.conn == nil {
+			o.conn = ipv4.NewPacketConn(n.conns[family])
+		}
+		sent, failed, err := o.flush()
+		n.sent, n.failed = n.sent+sent, n.failed+failed
+		if err != nil {
+			n.last = err
+		}
 	}
-	if n.conns[family] == nil {
-		var from *net.UDPAddr
-		if a := n.first.Address; a.IsValid() && a.Is6() == (family == 1) {
-			from = net.UDPAddrFromAddrPort(netip.AddrPortFrom(a, 0))
-		}
-		if n.conns[family], err = net.ListenUDP(network, from); err != nil {
-			return err
-		}
-		if err := n.ignore(family); err != nil {
-			return err
-		}
+}
+
+// listen opens the socket for a family of addresses.
+func (n *Node) listen(family int) (err error) {
+	network := [...]string{"udp4", "udp6"}[family]
+	var from *net.UDPAddr
+	if a := n.first.Address; a.IsValid() && a.Is6() == (family == 1) {
+		from = net.UDPAddrFromAddrPort(netip.AddrPortFrom(a, 0))
 	}
-	_, err = n.conns[family].WriteToUDPAddrPort(b, to)
-	return err
+	if n.conns[family], err = net.ListenUDP(network, from); err != nil {
+		return err
+	}
+	return n.ignore(family)
 }
 
 // ignore makes the programs ignore what a socket of reports sends.
