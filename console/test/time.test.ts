@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test, vi } from 'vitest';
 import {
   everyMs,
@@ -129,4 +130,20 @@ test('marks of an axis are round and inside', () => {
   expect(marks.every((m) => m.at >= from && m.at <= to)).toBe(true);
   expect(timeMarks(from - 86_400_000, to, 8)[0]!.text).toMatch(/20/); // yesterday says its day
   vi.useRealTimers();
+});
+
+// A time that a page writes by itself would stay in the zone of the browser when UTC was chosen.
+test('only lib/time.ts writes times', () => {
+  const root = new URL('../src/', import.meta.url);
+  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => /\.(ts|svelte)$/.test(name));
+  expect(files).toContain('lib/time.ts');
+  const writes = [
+    /toLocale(Date|Time)String|to(Date|Time|UTC)String|DateTimeFormat\((?!\))/,
+    /\.get(FullYear|Month|Date|Day|Hours|Minutes|Seconds)\(/,
+  ];
+  const found = files.filter((name) => {
+    const source = readFileSync(new URL(name, root), 'utf8');
+    return writes.some((form) => form.test(source));
+  });
+  expect(found).toEqual(['lib/time.ts']);
 });
