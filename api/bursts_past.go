@@ -29,7 +29,7 @@ func (h *handler) burstsPast(ctx context.Context, p *params) (answer, *types.Pro
 	} else {
 		q.Order, q.Ascending = p.columnOrder(burstColumns, "start")
 	}
-	p.where(&q, now)
+	p.where(&q, now, h.cfg.Dialect)
 	at := p.cursor(r)
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem

@@ -16,6 +16,7 @@ import (
 	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/api/auth"
 	"github.com/waybill-int/waybill/api/types"
+	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/store/ring"
 	"github.com/waybill-int/waybill/telemetry"
@@ -43,6 +44,8 @@ type Config struct {
 
 	// History answers questions about a time range; without it lists are about now only.
 	History History
+	// Dialect is the SQL of conditions in those questions.
+	Dialect filter.Dialect
 	// Between says when links and hosts were there; without it, as without History.
 	Between Between
 	// Written returns until when all records of a table are on disk: lists of a time range end there. Without it, it is

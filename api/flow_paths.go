@@ -184,7 +184,7 @@ func (h *handler) pathsOfStore(ctx context.Context, list *types.FlowPathList, ha
 ) *types.Problem {
 	found, problem := h.ask(ctx, &store.Query{
 		Table: store.Flows, From: list.Since, To: list.Until, Step: step, Limit: 2 * maxLimit,
-		Where: "flow = CAST(? AS UBIGINT)", Args: []any{strconv.FormatUint(hash, 10)}, Uses: []string{"flow"},
+		Where: "flow = " + h.cfg.Dialect.Unsigned(), Args: []any{strconv.FormatUint(hash, 10)}, Uses: []string{"flow"},
 		Group: []string{
 			"path_id", "src_hi", "src_lo", "dst_hi", "dst_lo", "src_port", "dst_port", "protocol",
 			"tunnel", "tunnel_id",

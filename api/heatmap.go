@@ -34,7 +34,7 @@ func (h *handler) heatmap(w http.ResponseWriter, r *http.Request, p *params) {
 	}
 	q.Step = p.intervalOf(y.table, at)
 	if p.schema = y.schema; p.schema != nil { // else of is no list
-		p.where(&q, now)
+		p.where(&q, now, h.cfg.Dialect)
 	}
 	if problem := p.problem(); problem != nil {
 		problem.Write(w)

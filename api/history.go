@@ -59,7 +59,7 @@ func (h *handler) past(ctx context.Context, p *params) (answer, *types.Problem) 
 		most = maxFileLimit
 	}
 	q := store.Query{Table: y.table, Limit: p.limitUpTo(most)}
-	asked := p.where(&q, now)
+	asked := p.where(&q, now, h.cfg.Dialect)
 	if y.record == nil {
 		q.Group = []string{"start", "id", "json"}
 		p.eventOrder(&q)
@@ -79,7 +79,7 @@ func (h *handler) past(ctx context.Context, p *params) (answer, *types.Problem) 
 	}
 	q.From, q.To, q.Offset = at.Since, at.Until, at.Offset
 	if y.record == nil && at.At != "" {
-		if problem := afterEvent(&q, at.At); problem != nil {
+		if problem := afterEvent(&q, at.At, h.cfg.Dialect); problem != nil {
 			return answer{}, problem
 		}
 	}
@@ -200,12 +200,12 @@ func (p *params) span(now time.Time) span {
 }
 
 // where gives a query the condition of the filter, and returns the fields that it asks about.
-func (p *params) where(q *store.Query, now time.Time) []*filter.Field {
+func (p *params) where(q *store.Query, now time.Time, dialect filter.Dialect) []*filter.Field {
 	e := p.filter()
 	if e == nil || e.String() == "" {
 		return nil
 	}
-	q.Where, q.Args = e.SQL(filter.DuckDB, now)
+	q.Where, q.Args = e.SQL(dialect, now)
 	q.Uses = e.Columns()
 	return e.Fields()
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/api/types"
+	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/store"
 )
 
@@ -38,7 +39,7 @@ func lastOf(found *store.Answer) string {
 
 // afterEvent narrows a question for events, which come in the order of their start, the latest first, and then of their
 // ids, to those behind one.
-func afterEvent(q *store.Query, last string) *types.Problem {
+func afterEvent(q *store.Query, last string, dialect filter.Dialect) *types.Problem {
 	start, id, _ := strings.Cut(last, " ")
 	ns, err := strconv.ParseInt(start, 10, 64)
 	if err != nil {
@@ -46,8 +47,8 @@ func afterEvent(q *store.Query, last string) *types.Problem {
 		problem.Parameter, problem.Allowed = "cursor", "next_cursor of an answer"
 		return problem
 	}
-	q.Narrow("(start < make_timestamp_ns(?) OR start = make_timestamp_ns(?) AND id > ?)", []any{ns, ns, id}, "start",
-		"id")
+	at := dialect.Time()
+	q.Narrow("(start < "+at+" OR start = "+at+" AND id > ?)", []any{ns, ns, id}, "start", "id")
 	q.Offset = 0
 	return nil
 }

@@ -16,11 +16,13 @@ import (
 func (h *handler) addHops(ctx context.Context, spans []types.FlowPathSpan) *types.Problem {
 	wanted := map[string][]telemetry.PathHop{}
 	var ids []string
+	var hashes []any
 	for i := range spans {
 		if id := spans[i].ID; id != "" && wanted[id] == nil {
 			wanted[id] = []telemetry.PathHop{}
 			hash, _ := strconv.ParseUint(id, 16, 64) // which it was made of
-			ids = append(ids, "CAST("+strconv.FormatUint(hash, 10)+" AS UBIGINT)")
+			ids = append(ids, h.cfg.Dialect.Unsigned())
+			hashes = append(hashes, strconv.FormatUint(hash, 10))
 		}
 	}
 	if len(ids) == 0 {
@@ -28,7 +30,7 @@ func (h *handler) addHops(ctx context.Context, spans []types.FlowPathSpan) *type
 	}
 	found, problem := h.ask(ctx, &store.Query{
 		Table: store.Routes, From: time.Unix(0, 0), To: h.cfg.Now().Add(time.Hour), Limit: 2 * maxLimit,
-		Where: "path_id IN (" + strings.Join(ids, ", ") + ")", Uses: []string{"path_id"},
+		Where: "path_id IN (" + strings.Join(ids, ", ") + ")", Args: hashes, Uses: []string{"path_id"},
 		Group: []string{"path_id", "stations"},
 	})
 	if problem != nil {

@@ -86,6 +86,7 @@ store:
   max_size: 32GiB
   min_free: 1GiB
   memory: 512MiB
+  clickhouse: {url: "https://10.0.0.4:8443", database: waybill, user: waybill, password_file: /x, tls: true, ca: /x}
   tables:
     drops: {keep_seconds: 1d, keep_minutes: 2d, keep_hours: 3d, max_size: 1GiB}
 alerts: /x
@@ -114,6 +115,39 @@ func TestBadFiles(t *testing.T) {
 	} {
 		if _, err := read(t, []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.80q:\ngot  %v\nwant %s", text, err, want)
+		}
+	}
+}
+
+// TestBadClickHouse: what cannot work with ClickHouse is refused, and says what to do.
+func TestBadClickHouse(t *testing.T) {
+	const good = "data: /x\nstore:\n  clickhouse: {url: 'https://h:8443', database: w}\n"
+	for text, want := range map[string]string{
+		good: "",
+		strings.Replace(good, "data: /x\n", "", 1):                            "data names one",
+		good + "  max_size: 1GiB\n":                                           "drops records by their age only",
+		good + "  tables: {hops: {keep_seconds: 6h}}\n":                       "leave out tables or clickhouse",
+		strings.Replace(good, "https://h:8443", "", 1):                        "want clickhouse://HOST:9000",
+		strings.Replace(good, "https://h:8443", "ftp://h:1", 1):               "want clickhouse://, http:// or https://",
+		strings.Replace(good, "https://h:8443", "http://u:p@h:1", 1):          "want no more than http://HOST:PORT",
+		strings.Replace(good, "https://h:8443", "https://h", 1):               "want one host with its port",
+		strings.Replace(good, "database: w", "database: ''", 1):               "database: want the name",
+		strings.Replace(good, "w}", "w, password_file: /nowhere}", 1):         "password_file: open /nowhere",
+		strings.Replace(good, "w}", "w, ca: /nowhere}", 1):                    "ca: open /nowhere",
+		strings.Replace(good, "w}", "w, ca: config.go}", 1):                   "has no certificates",
+		strings.Replace(good, "https://h:8443'", "http://h:1', tls: true", 1): "want https:// in url",
+		strings.Replace(good, "https://h:8443'", "http://h:1', ca: /x", 1):    "want tls: true or https://",
+	} {
+		c, err := read(t, []byte(text))
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		err = c.Check()
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s:\ngot  %v\nwant %s", text, err, want)
+		}
+		if err != nil && strings.Contains(err.Error(), "u:p") {
+			t.Errorf("the password is in %v", err)
 		}
 	}
 }

@@ -31,7 +31,8 @@ func (s *Server) handler() http.Handler {
 		Collector: s.Collector, Events: s.Events, Bursts: s.bursts,
 		Attacks: s.scanner.AttackTotals, Ledger: s.ledger, Alerts: s.alerts,
 		Listeners: s.listeners, Refused: s.refused, Reports: s.raw.kept(), Points: s.points, Reload: s.Reload,
-		SQL: s.keeper.sql(), History: s.keeper.history(), Between: s.keeper.between(), Written: s.keeper.written(),
+		SQL: s.keeper.sql(), History: s.keeper.history(), Dialect: s.keeper.filterDialect(),
+		Between: s.keeper.between(), Written: s.keeper.written(),
 		KeptFine: time.Duration(s.Config.Store.Keep10s), KeptMinute: time.Duration(s.Config.Store.Keep1m),
 	}
 	if s.mitigation != nil {

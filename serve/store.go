@@ -10,6 +10,7 @@ import (
 
 	"github.com/waybill-int/waybill/analyze"
 	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/internal/conf/unit"
 	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/store/duckdb"
@@ -25,6 +26,8 @@ type storeConfig struct {
 	MaxSize string        `yaml:"max_size" doc:"size of all files together; the oldest go"`
 	MinFree string        `yaml:"min_free" doc:"with less free on the disk no records, journal and raw reports are written"`
 	Memory  string        `yaml:"memory" doc:"what the database may take, beside memory of the tables"`
+
+	ClickHouse *clickhouseConfig `yaml:"clickhouse,omitempty" doc:"keeps records in ClickHouse, and not in files"`
 
 	Tables map[string]tableConfig `yaml:"tables,omitempty" doc:"by the name of a table, less than of all"`
 }
@@ -85,7 +88,10 @@ func (c *storeConfig) compile(data string) (duckdb.Config, error) {
 		}
 		to.Limits[id] = l
 	}
-	return to, to.Check()
+	if err := to.Check(); err != nil || c.ClickHouse == nil {
+		return to, err
+	}
+	return to, c.checkClickHouse(data)
 }
 
 // tableMemory is how much of the memory the tables take. The rest is for packets on their way, answers and the garbage
@@ -102,10 +108,17 @@ func tableMemory(c *Config, memory uint64) uint64 {
 // lookEvery is how often the tables are asked for what is due.
 const lookEvery = 200 * time.Millisecond
 
+// A namedBackend is a store whose statements know the names of nodes.
+type namedBackend interface {
+	store.Backend
+	SetNames(map[uint32]string)
+}
+
 // A keeper keeps what the tables count. A nil keeper keeps nothing.
 type keeper struct {
 	*tasks
-	store     *duckdb.Store
+	store     namedBackend
+	dialect   filter.Dialect
 	writer    *store.Writer
 	intervals *analyze.Intervals
 	notes     *noter
@@ -123,18 +136,18 @@ func (s *Server) openKeeper() error {
 		return err
 	}
 	config.Names = c.NodeNames()
-	disk, err := duckdb.Open(config)
+	var disk namedBackend
+	dialect := filter.DuckDB
+	if c.Store.ClickHouse != nil {
+		disk, err = c.Store.ClickHouse.open(&config)
+		dialect = filter.ClickHouse
+	} else {
+		disk, err = s.openDuckDB(config)
+	}
 	if err != nil {
 		return err
 	}
 	s.opened = append(s.opened, func() { disk.Close() })
-	if stats, err := disk.Stats(); err == nil {
-		for _, loss := range stats.Lost {
-			s.log.Error(
-				"records that were written are gone: the log beside the file was cut or removed, or the file is an older copy",
-				"file", loss.File, "records", loss.Records.Total(), "flows", loss.Records[store.Flows])
-		}
-	}
 	if err := recoverJournal(context.Background(), c.Data, disk, s.log); err != nil {
 		return err
 	}
@@ -143,7 +156,7 @@ func (s *Server) openKeeper() error {
 		return err
 	}
 	k := &keeper{
-		store: disk, writer: store.NewWriter(disk, store.DefaultMaxQueued, s.troubles),
+		store: disk, dialect: dialect, writer: store.NewWriter(disk, store.DefaultMaxQueued, s.troubles),
 		notes:     &noter{journal: j, troubles: s.troubles, last: time.Now()},
 		intervals: analyze.NewIntervals(s.Collector, s.Events, time.Now().UnixNano()),
 	}
@@ -152,6 +165,22 @@ func (s *Server) openKeeper() error {
 	k.reached.gave(&overInterval{}, k.intervals)
 	s.keeper = k
 	return nil
+}
+
+// openDuckDB opens the store in the directory of data, and tells what of it is gone.
+func (s *Server) openDuckDB(config duckdb.Config) (*duckdb.Store, error) {
+	disk, err := duckdb.Open(config)
+	if err != nil {
+		return nil, err
+	}
+	if stats, err := disk.Stats(); err == nil {
+		for _, loss := range stats.Lost {
+			s.log.Error(
+				"records that were written are gone: the log beside the file was cut or removed, or the file is an older copy",
+				"file", loss.File, "records", loss.Records.Total(), "flows", loss.Records[store.Flows])
+		}
+	}
+	return disk, nil
 }
 
 // look hands over what is due until ctx is done, and then the rest.
@@ -214,6 +243,14 @@ func (k *keeper) history() api.History {
 		return nil
 	}
 	return k.store.Query
+}
+
+// filterDialect is the SQL of conditions in those questions.
+func (k *keeper) filterDialect() filter.Dialect {
+	if k == nil {
+		return filter.DuckDB
+	}
+	return k.dialect
 }
 
 // between returns what says when links and hosts were there.

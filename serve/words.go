@@ -21,13 +21,13 @@ func checkVariables(environment []string) error {
 // OtherVariables are those that look like ours and are no keys, in order. They may be those of others: Kubernetes sets
 // WAYBILL_SERVICE_HOST and WAYBILL_PORT where a service is named waybill.
 func OtherVariables(environment []string) []string {
-	ofClients := []string{"server", "token"}
+	others := []string{"server", "token", "clickhouse_password"}
 	var names []string
 	for _, variable := range environment {
 		name, value, _ := strings.Cut(variable, "=")
 		key, ours := strings.CutPrefix(name, "WAYBILL_")
 		if key = strings.ToLower(key); ours && value != "" && !slices.Contains(serveKeys, key) &&
-			!slices.Contains(ofClients, key) {
+			!slices.Contains(others, key) {
 			names = append(names, name)
 		}
 	}

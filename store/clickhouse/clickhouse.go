@@ -4,6 +4,7 @@ package clickhouse
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"sync"
@@ -13,6 +14,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/waybill-int/waybill/store/schema"
+	"github.com/waybill-int/waybill/telemetry"
 )
 
 // A Config says where a Store is. Use DefaultConfig and change what is needed.
@@ -20,6 +22,8 @@ type Config struct {
 	// Address is as clickhouse-go has it: clickhouse://USER:PASSWORD@HOST:9000/DATABASE, or http:// and https:// with
 	// the port for that. The database has to be there; the tables are made.
 	Address string
+	// CA are the authorities that sign the certificate of the server; nil: those of the system.
+	CA *x509.CertPool
 	// Keep is how long records are kept: those of 1 and 10 seconds, of minutes, of hours. Events are kept as long as
 	// hours.
 	Keep [len(schema.Tiers)]time.Duration
@@ -54,15 +58,16 @@ type Store struct {
 	ctx    context.Context // ends with the Store
 	stop   context.CancelFunc
 
-	token string // of the batches that Write could not write; "": there are none
+	token  string               // of the batches that Write could not write; "": there are none
+	failed *telemetry.Intervals // the first of them
 
 	mu     sync.Mutex
 	rolled map[string]time.Time // how far tables are rolled up
 }
 
 // options are those of an address. What it does not say is for a server that is near.
-func options(address string) (*clickhouse.Options, error) {
-	o, err := clickhouse.ParseDSN(address)
+func options(config *Config) (*clickhouse.Options, error) {
+	o, err := clickhouse.ParseDSN(config.Address)
 	if err != nil {
 		return nil, fmt.Errorf("want clickhouse://USER:PASSWORD@HOST:9000/DATABASE: %w", err)
 	}
@@ -72,15 +77,24 @@ func options(address string) (*clickhouse.Options, error) {
 	if o.Compression == nil && o.Protocol == clickhouse.Native {
 		o.Compression = &clickhouse.Compression{Method: clickhouse.CompressionLZ4}
 	}
+	if o.TLS != nil {
+		o.TLS.RootCAs = config.CA
+	}
 	o.DialTimeout = dialTime
 	o.ReadTimeout = writeTime
 	return o, nil
 }
 
+// Check says in one line what cannot be.
+func (c *Config) Check() error {
+	_, err := options(c)
+	return err
+}
+
 // Open connects to the server, and makes the tables or brings them up to date. It fails if the server does not answer,
 // and if a newer version of waybill made the tables.
 func Open(ctx context.Context, config Config) (*Store, error) {
-	o, err := options(config.Address)
+	o, err := options(&config)
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}

@@ -59,8 +59,19 @@ func (dialect) Quantile(name, q string) string {
 // RouteNodes has a NULL in the list where there is no route: a list cannot be NULL.
 func (dialect) RouteNodes() string { return "if(r.hops IS NULL, [NULL], r.node)" }
 
-// NoRoute finds the NULL in the list, which would stand before an empty list where the largest come first.
-func (dialect) NoRoute(column string) string { return "has(" + column + ", NULL)" }
+// Order gives what is not known a value and a term of its own: 26.5 leaves the rows in which a column is NULL unsorted
+// by the next columns but one where LIMIT cuts them. The NULL in the list of a route would stand before an empty list.
+func (dialect) Order(column string, ascending, route bool) string {
+	unknown := "isNull(" + column + ")"
+	if route {
+		unknown = "has(" + column + ", NULL)"
+	}
+	value := "ifNull(" + column + ", defaultValueOfArgumentType(assumeNotNull(" + column + ")))"
+	if route {
+		value = column
+	}
+	return unknown + ", " + value + map[bool]string{true: " ASC", false: " DESC"}[ascending]
+}
 
 func (dialect) FirstNode() string {
 	return "CASE WHEN notEmpty(node) AND (to_node IS NULL OR length(node) > 1) THEN node[1] END"

@@ -14,11 +14,14 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// Write implements store.Backend. Each table gets its records in one insert. When Write is called again after an error,
-// inserts have the tokens of before, by which the server knows those that it has.
+// Write implements store.Backend. Each table gets its records in one insert. When Write is called again with the
+// batches of an error, inserts have the tokens of before, by which the server knows those that it has.
 func (s *Store) Write(batches []*telemetry.Intervals) error {
-	if s.token == "" {
-		s.token = rand.Text()
+	if len(batches) == 0 {
+		return nil
+	}
+	if s.token == "" || s.failed != batches[0] {
+		s.token, s.failed = rand.Text(), batches[0]
 	}
 	var byTable [store.NumTables][]schema.Records
 	for _, r := range schema.RecordsOf(batches) {
@@ -34,7 +37,7 @@ func (s *Store) Write(batches []*telemetry.Intervals) error {
 			return fmt.Errorf("store: write %s: %w", store.Table(id), writeTrouble(err))
 		}
 	}
-	s.token = ""
+	s.token, s.failed = "", nil
 	return nil
 }
 

@@ -33,7 +33,12 @@ func (dialect) Quantile(name, q string) string {
 
 func (dialect) RouteNodes() string { return "r.node" }
 
-func (dialect) NoRoute(string) string { return "" }
+func (dialect) Order(column string, ascending, _ bool) string {
+	if ascending {
+		return column + " ASC NULLS LAST"
+	}
+	return column + " DESC NULLS LAST"
+}
 
 func (dialect) FirstNode() string {
 	return "CASE WHEN to_node IS NULL OR len(node) > 1 THEN node[1] END"

@@ -84,13 +84,14 @@ func lacking(ctx context.Context, r *telemetry.SoFar, to store.Backend) error {
 	has := func(table string) (map[int64]bool, error) {
 		a, err := to.Select(ctx,
 			fmt.Sprintf(
-				"SELECT DISTINCT epoch_ns(start) FROM %s WHERE start BETWEEN make_timestamp_ns(%d) AND make_timestamp_ns(%d)", table, from, end), math.MaxInt32)
+				"SELECT DISTINCT start FROM %s WHERE start BETWEEN '%s' AND '%s'", table, literal(from), literal(end)),
+			math.MaxInt32)
 		if err != nil {
 			return nil, err
 		}
 		starts := map[int64]bool{}
 		for _, row := range a.Rows {
-			starts[row[0].(int64)] = true
+			starts[row[0].(time.Time).UnixNano()] = true
 		}
 		return starts, nil
 	}
@@ -110,6 +111,9 @@ func lacking(ctx context.Context, r *telemetry.SoFar, to store.Backend) error {
 	return lackingFlows(ctx, r, to)
 }
 
+// literal is a time in nanoseconds since 1970 as every engine reads it where a column of times is compared with it.
+func literal(ns int64) string { return time.Unix(0, ns).UTC().Format("2006-01-02 15:04:05.000000000") }
+
 // without leaves out records of intervals that a table has.
 func without[R any](list []R, has func(table string) (map[int64]bool, error), table string,
 	startNs func(*R) int64,
@@ -125,8 +129,8 @@ type flowOnPath struct{ flow, path uint64 }
 // lackingFlows takes from r the flows that the store has: they are written in pieces.
 func lackingFlows(ctx context.Context, r *telemetry.SoFar, to store.Backend) error {
 	a, err := to.Select(ctx,
-		fmt.Sprintf("SELECT flow, coalesce(path_id, 0), packets FROM flows_10s WHERE start = make_timestamp_ns(%d)",
-			r.StartNs), math.MaxInt32)
+		fmt.Sprintf("SELECT flow, coalesce(path_id, 0), packets FROM flows_10s WHERE start = '%s'",
+			literal(r.StartNs)), math.MaxInt32)
 	if err != nil || len(a.Rows) == 0 {
 		return err
 	}

@@ -15,8 +15,9 @@ type Dialect interface {
 	Quantile(name, q string) string
 	// RouteNodes are the nodes of the route that is joined in as r; NULL if there is none.
 	RouteNodes() string
-	// NoRoute is true where the column, RouteNodes in an answer, is not known; "" if it is NULL then.
-	NoRoute(column string) string
+	// Order are the terms of ORDER BY for a column of an answer, of which what is not known comes last. route says that
+	// it is RouteNodes.
+	Order(column string, ascending, route bool) string
 	// FirstNode is the first subject of an event, which may be NULL.
 	FirstNode() string
 	// Floor is the start of the interval of that length in which a time lies.

@@ -184,15 +184,21 @@ func (s *Schema) selectFrom(c *Compiled, q *store.Query, t *Table, rows string, 
 		by := orders(q)
 		for i := range by {
 			routeNodes := func(d Derived) bool { return d.Name == by[i] && d.Routes && d.Text == s.RouteNodes() }
-			if last := s.NoRoute(by[i]); last != "" && slices.ContainsFunc(t.Derived, routeNodes) {
-				by[i] = last + ", " + by[i]
-			}
-			by[i] += map[bool]string{true: " ASC NULLS LAST", false: " DESC NULLS LAST"}[q.Ascending]
+			by[i] = s.Order(by[i], q.Ascending, slices.ContainsFunc(t.Derived, routeNodes))
 		}
-		c.Text += " ORDER BY " + strings.Join(append(by, group...), ", ")
+		c.Text += " ORDER BY " + strings.Join(append(by, s.inOrder(group)...), ", ")
 	case len(group) > 0:
-		c.Text += " ORDER BY " + strings.Join(group, ", ")
+		c.Text += " ORDER BY " + strings.Join(s.inOrder(group), ", ")
 	}
+}
+
+// inOrder are columns of groups as terms of ORDER BY.
+func (s *Schema) inOrder(group []string) []string {
+	terms := make([]string, len(group))
+	for i, name := range group {
+		terms[i] = s.Order(name, true, false)
+	}
+	return terms
 }
 
 // orders are the columns of q.Order.
