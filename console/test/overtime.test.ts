@@ -32,6 +32,7 @@ test('a flow is looked at on all of its paths together, and at each hop once', (
   });
   expect(selects({ ...views[1]!, hop: hop(1, null, 4) }, lanes)?.filter).toBe('node = 1 and egress_port = 4');
   expect(selects(views[0]!, lanesOf([time('', '2026-11-21T09:00:00Z', [])]))).toBe(null); // no path is known: there is nothing to ask
+  expect(lanesOf([{ ...time('', '2026-11-21T09:00:00Z', []), packets: 0 }])).toEqual([]); // nor is any unknown
 });
 
 test('a lane says that its path ends in a drop, and what tells it from another between the same nodes', () => {

@@ -21,7 +21,7 @@ int:
 
 func TestLoadMisspelt(t *testing.T) {
 	const api = "api: {listen: '127.0.0.1:8556', cert: c, key: k, token_file: t}\n"
-	conftest.Misspell(t, reflect.TypeFor[Config](), []string{api + valid}, func(text []byte) error {
+	conftest.Misspell(t, reflect.TypeFor[Config](), []string{"pin: true\n" + api + valid}, func(text []byte) error {
 		_, err := Parse(text)
 		return err
 	})

@@ -27,7 +27,9 @@ export function pathLabel(path: PathTime, ports = false, unknown?: string[]): st
 export function lanesOf(times: PathTime[], unknown = new Map<string, string[]>()): Lane[] {
   const lanes = new Map<string, Lane>();
   const label = (time: PathTime, ports: boolean): string => pathLabel(time, ports, unknown.get(time.id));
-  for (const time of times.toSorted((a, b) => Date.parse(a.start) - Date.parse(b.start))) {
+  // Of a time in which no packet of it was counted there is no path that would be unknown.
+  const met = times.filter((time) => time.packets > 0 || (time.drops ?? 0) > 0 || time.hops?.length);
+  for (const time of met.toSorted((a, b) => Date.parse(a.start) - Date.parse(b.start))) {
     const lane = lanes.get(time.id) ?? { id: time.id, label: label(time, false), packets: 0, drops: null, times: [] };
     lane.packets += time.packets;
     if (time.drops != null) lane.drops = (lane.drops ?? 0) + time.drops;
