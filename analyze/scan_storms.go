@@ -34,13 +34,16 @@ func (d *stormDetector) observe(o *observation) {
 // finish notes where many packets were dropped.
 func (d *stormDetector) finish() {
 	for event, found := range d.storms {
-		lastNs := d.lastNs
-		if before, few := d.before[event]; !d.log.Ongoing(event) && few {
+		ongoing, lastNs := d.log.Ongoing(event), d.lastNs
+		if before, few := d.before[event]; few && !ongoing {
 			found.Join(&before)
 			lastNs = d.beforeNs
 		}
 		sinceNs, drops, rate := found.Begin()
-		if rate < drop.StormRate && !d.log.Ongoing(event) {
+		switch {
+		case ongoing:
+			drops = found.Drops // few long before others are part of it, too
+		case rate < drop.StormRate:
 			continue
 		}
 		d.log.Note(event, max(sinceNs, lastNs), d.nowNs, drops, func(e *telemetry.Event) {

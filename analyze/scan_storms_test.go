@@ -88,6 +88,35 @@ func TestStormsOverScans(t *testing.T) {
 	}
 }
 
+// TestStormGoesOn: while a storm goes on all drops are of it, however few and by whichever port they came.
+func TestStormGoesOn(t *testing.T) {
+	shard := NewShard(DefaultConfig())
+	log := eventlog.New(10)
+	scanner := NewScanner(&Collector{Shards: []*Shard{shard}}, log)
+	begin := 1000 * second
+	drop := func(atNs int64, in uint32) {
+		shard.Process(&telemetry.Batch{Reports: []telemetry.Report{{
+			Flags: telemetry.Dropped, Local: telemetry.Hop{
+				Has:    telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort | telemetry.HasDrop,
+				NodeID: 1, IngressPort: in, EgressPort: 2,
+			},
+		}}}, atNs)
+	}
+	scanner.Scan(begin)
+	for _, ms := range times(100, 30, 10) {
+		drop(begin+ms*second/1000, 5)
+	}
+	scanner.Scan(begin + second)
+	for i, ms := range []int64{1100, 1101, 1600, 1601, 1602} {
+		drop(begin+ms*second/1000, uint32(5+i/2))
+	}
+	scanner.Scan(begin + 2*second)
+	list, _ := log.Events(func(e *telemetry.Event) bool { return e.Kind == telemetry.EventDropStorm }, 10)
+	if len(list) != 1 || list[0].Count != 35 {
+		t.Errorf("got %+v, want one storm of 35", list)
+	}
+}
+
 // times are n moments from the first on, some apart.
 func times(first int64, n int, apart int64) (list []int64) {
 	for i := range n {
