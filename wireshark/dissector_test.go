@@ -75,6 +75,11 @@ func TestDissector(t *testing.T) {
 	}
 	seed, all := test.Seed(t)
 	chosen := int(seed % uint64(len(settings)))
+	if !all {
+		// As many runs as settings. A packet that was changed may have Wireshark take those after it, of the same ports, for
+		// another protocol: such a change is not to be met by chance.
+		seed = uint64(chosen)
+	}
 	vectors, captured := vectorFrames(t), captureFrames(t, seed, all)
 	seen := make([]map[string]bool, len(settings))
 	t.Run("settings", func(t *testing.T) {
@@ -98,7 +103,7 @@ func TestDissector(t *testing.T) {
 		}
 	})
 	for _, m := range listed.FindAllStringSubmatch(string(Script), -1) {
-		if !slices.ContainsFunc(seen, func(s map[string]bool) bool { return s[m[1]] }) {
+		if all && !slices.ContainsFunc(seen, func(s map[string]bool) bool { return s[m[1]] }) {
 			t.Errorf("no packet has %s", m[1])
 		}
 	}
