@@ -76,8 +76,8 @@ func TestDissector(t *testing.T) {
 	seed, all := test.Seed(t)
 	chosen := int(seed % uint64(len(settings)))
 	if !all {
-		// As many runs as settings. A packet that was changed may have Wireshark take those after it, of the same ports, for
-		// another protocol: such a change is not to be met by chance.
+		// As many runs as settings. A packet that was changed may have Wireshark take those after it, of the same
+		// ports, for another protocol: such a change is not to be met by chance.
 		seed = uint64(chosen)
 	}
 	vectors, captured := vectorFrames(t), captureFrames(t, seed, all)
