@@ -466,6 +466,81 @@ func TestPlacesOfSources(t *testing.T) {
 	}
 }
 
+// What a watch keeps together of packets that are alike is counted at the end as if each had been counted by itself,
+// whenever somebody looks.
+func TestSourcesAreExact(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	var udp [numClasses]bool
+	udp[UDP] = true
+	search, w := NewSearch(DefaultConfig()), newWatch(Target{}, 128, udp, 0)
+	type sum struct{ packets, bytes, filtered, first, last uint64 }
+	want := map[string]*sum{}
+	ends := make([]Ends, 60)
+	for i := range 20_000 {
+		flow := random.IntN(len(ends))
+		p := Packet{
+			Class: UDP, Bytes: uint32(100 + flow), Weight: uint32(1 + random.IntN(3)), Device: uint64(flow % 5),
+			HasDevice: flow%3 > 0, Src: telemetry.Addr{Lo: uint64(flow % 7)}, NowNs: int64(i + 1),
+			Gateway: uint32(1 + flow%5 + random.IntN(30)/29), HasNode: true,
+			Path: uint64(flow%4 + random.IntN(30)/29), Filtered: random.IntN(10) == 0, Filter: uint32(flow % 2),
+		}
+		p.HasPath = !p.Filtered
+		n, bytes := uint64(p.Weight), uint64(p.Weight)*uint64(p.Bytes)
+		told := func(of string, is bool, key uint64) {
+			name := fmt.Sprint(of, key)
+			if !is {
+				return
+			}
+			if want[name] == nil {
+				want[name] = &sum{first: uint64(p.NowNs)}
+			}
+			to := want[name]
+			to.packets, to.bytes, to.last = to.packets+n, to.bytes+bytes, uint64(p.NowNs)
+			if p.Filtered {
+				to.filtered += n
+			}
+		}
+		told("device ", p.HasDevice, p.Device)
+		told("address ", true, p.Src.Lo)
+		told("gateway ", true, uint64(p.Gateway))
+		told("path ", p.HasPath, p.Path)
+		told("filter ", p.Filtered, uint64(p.Filter))
+		w.Count(&ends[flow], &p)
+		if i%1000 > 0 && i != 19_999 {
+			continue
+		}
+		all := search.sources(&state{watch: &watching{shards: []*Watch{w}}}, []Shard{lone{}}, udp)
+		got := map[string]*sum{}
+		for of, list := range map[string][]Source{
+			"device ": all.Devices, "address ": all.Addresses, "gateway ": all.Gateways, "path ": all.Paths,
+		} {
+			for j := range list {
+				o := &list[j]
+				key := map[string]uint64{
+					"device ": o.Device, "address ": o.Addr.Lo, "gateway ": uint64(o.Node), "path ": o.Path,
+				}[of]
+				got[fmt.Sprint(of, key)] = &sum{o.Packets, o.Bytes, o.Filtered, uint64(o.FirstNs), uint64(o.LastNs)}
+			}
+		}
+		for _, f := range all.Filters {
+			name := fmt.Sprint("filter ", f.Node)
+			got[name] = &sum{}
+			if s := want[name]; s != nil {
+				*got[name] = *s
+			}
+			got[name].packets = f.Packets
+		}
+		if !reflect.DeepEqual(got, want) {
+			for name, s := range want {
+				if got[name] == nil || *got[name] != *s {
+					t.Errorf("after %d packets, %s: got %v, want %v", i+1, name, got[name], s)
+				}
+			}
+			t.FailNow()
+		}
+	}
+}
+
 // lone is a shard whose counts nobody needs.
 type lone struct{}
 

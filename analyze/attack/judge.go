@@ -551,6 +551,7 @@ func (s *Search) sources(st *state, shards []Shard, classes [numClasses]bool) (a
 		shard.Attacks(func(*Counts) {
 			w := st.watch.shards[i]
 			w.classes = classes
+			w.settleAll()
 			for _, part := range []struct {
 				of *sources
 				to table

@@ -9,7 +9,7 @@ import (
 // MaxWatches bounds the targets whose sources are counted at a time.
 const MaxWatches = 16
 
-// What a watch tells apart. A source takes 128 bytes.
+// What a watch tells apart. A source takes 128 bytes, and one that has a batch 64 more.
 const (
 	maxDevices   = 4096
 	maxAddresses = 512
@@ -54,8 +54,9 @@ type Watch struct {
 func newWatch(t Target, bits int, classes [numClasses]bool, sinceNs int64) *Watch {
 	return &Watch{
 		target: t, bits: bits, classes: classes, sinceNs: sinceNs,
-		devices: newSources(maxDevices), addresses: newSources(maxAddresses), gateways: newSources(maxGateways),
-		paths: newSources(maxPaths), filters: newSources(maxFilters),
+		devices: newSources(maxDevices, true), addresses: newSources(maxAddresses, true),
+		gateways: newSources(maxGateways, false), paths: newSources(maxPaths, false),
+		filters: newSources(maxFilters, false),
 	}
 }
 
@@ -99,41 +100,75 @@ func (w *Watch) Count(e *Ends, p *Packet) {
 	default:
 		w.portVotes -= n
 	}
-	from := w.from(e, p, n, bytes)
-	if p.HasNode {
-		w.gateways.at(&from.near.gateway, uint64(p.Gateway), 0, p).count(p, n, bytes)
-	}
-	if p.HasPath && !p.Filtered {
-		w.paths.at(&from.near.path, p.Path, 0, p).count(p, n, bytes)
-	}
-	if p.Filtered {
-		w.filters.at(&from.filter, uint64(p.Filter), 0, p).count(p, n, bytes)
+	if p.HasDevice {
+		w.countAt(&w.devices, w.at(&w.devices, &e.from, p.Device, 0, p.Exporter, p.NowNs), p, n, bytes)
+	} else {
+		w.countAt(&w.addresses, w.at(&w.addresses, &e.from, p.Src.Hi, p.Src.Lo, p.Exporter, p.NowNs), p, n, bytes)
 	}
 }
 
-// from counts the device and the address of a packet, and returns what tells more of them apart.
-func (w *Watch) from(e *Ends, p *Packet, n, bytes uint64) *source {
-	if !p.HasDevice {
-		s := w.addresses.at(&e.from, p.Src.Hi, p.Src.Lo, p)
-		s.count(p, n, bytes)
-		s.toldBy(p)
-		return s
-	}
-	s := w.devices.at(&e.from, p.Device, 0, p)
-	s.count(p, n, bytes)
-	s.toldBy(p)
-	if !p.HasNode && s.hasNode { // dropped before it was on a path
+// countAt counts a packet at the device or the address that it comes from, which is at place i.
+func (w *Watch) countAt(t *sources, i int, p *Packet, n, bytes uint64) {
+	s, b := &t.list[i], &t.batches[i]
+	if !p.HasNode && p.HasDevice && s.hasNode { // dropped before it was on a path
 		p.Gateway, p.HasNode = s.node, true
 	}
-	address := w.addresses.at(&s.near.address, p.Src.Hi, p.Src.Lo, p)
-	address.count(p, n, bytes)
-	address.toldBy(p)
-	return s
+	if !b.holds(s, p) {
+		w.settle(t, i)
+		if p.HasNode {
+			s.node, s.hasNode = p.Gateway, true
+		}
+		if p.HasPath {
+			s.path, s.hasWay = p.Path, true
+		}
+		b.src, b.exporter, b.several, b.filter, b.filtered = p.Src, p.Exporter, p.Several, p.Filter, p.Filtered
+		b.hasNode, b.hasPath, b.firstNs = p.HasNode, p.HasPath, p.NowNs
+	}
+	b.packets += n
+	b.bytes += bytes
+	s.packets += n
+	s.bytes += bytes
+	s.lastNs = p.NowNs
+}
+
+// settle counts a batch at all that it has to be counted at besides the packets and bytes of its source.
+func (w *Watch) settle(t *sources, i int) {
+	s, b := &t.list[i], &t.batches[i]
+	if b.packets == 0 {
+		return
+	}
+	s.note(b)
+	if t == &w.devices {
+		at := w.at(&w.addresses, &b.address, b.src.Hi, b.src.Lo, b.exporter, b.firstNs)
+		w.settle(&w.addresses, at) // the gateway and the path of its own batch are what it has now
+		address := &w.addresses.list[at]
+		address.add(s, b)
+		address.note(b)
+	}
+	if b.hasNode {
+		w.gateways.list[w.at(&w.gateways, &b.gateway, uint64(s.node), 0, b.exporter, b.firstNs)].addAll(s, b)
+	}
+	if b.hasPath && !b.filtered {
+		w.paths.list[w.at(&w.paths, &b.path, s.path, 0, b.exporter, b.firstNs)].addAll(s, b)
+	}
+	if b.filtered {
+		w.filters.list[w.at(&w.filters, &b.filterAt, uint64(b.filter), 0, b.exporter, b.firstNs)].addAll(s, b)
+	}
+	b.packets, b.bytes = 0, 0
+}
+
+// settleAll has to come before what was counted is read.
+func (w *Watch) settleAll() {
+	for _, t := range []*sources{&w.devices, &w.addresses} {
+		for i := range t.batches {
+			w.settle(t, i)
+		}
+	}
 }
 
 // A source is where packets come from, in two cache lines.
 type source struct {
-	// What packets that pass need is in the first one.
+	// What packets need is in the first one.
 	key, key2       uint64
 	packets, bytes  uint64 // no packets: it is not used
 	path            uint64
@@ -141,10 +176,8 @@ type source struct {
 	node            uint32
 	exporter        uint32 // who told of it first
 	hasNode, hasWay bool
-	near            near
 
 	several        bool   // other exporters tell of it as well
-	filter         place  // as in near
 	filtered       uint64 // of packets
 	other          uint64 // packets that are no part of the attack
 	packetsTooMany uint64 // at most, as other sources were in its place
@@ -153,40 +186,76 @@ type source struct {
 	_              [2]uint64
 }
 
-// near is where the address, the gateway and the path of the latest packet of a source are counted: the next one mostly
-// has the same.
-type near struct{ address, gateway, path place }
+// A batch is the latest packets of a source, as long as they are alike. Only their source counts each of them: where
+// 2,000 devices send by turns, the counts of their addresses, gateways and paths would be other cache lines each time.
+type batch struct {
+	src                                 telemetry.Addr
+	packets, bytes                      uint64
+	firstNs                             int64
+	exporter, filter                    uint32
+	several, filtered, hasNode, hasPath bool
+	address, gateway, path, filterAt    place // where these are counted: those of the next batch are mostly the same
+	_                                   uint32
+}
 
 // A place in sources, from 1; 0: none yet. What is there has to be compared: it may have given way to another source.
 type place uint16
 
-func (s *source) count(p *Packet, packets, bytes uint64) {
-	s.packets += packets
-	s.bytes += bytes
-	s.lastNs = p.NowNs
-	if p.Filtered {
-		s.filtered += packets
+// holds reports whether a packet is like those of the batch of s.
+func (b *batch) holds(s *source, p *Packet) bool {
+	return b.packets > 0 && b.src == p.Src && b.exporter == p.Exporter && b.several == p.Several &&
+		b.filtered == p.Filtered && b.filter == p.Filter && b.hasNode == p.HasNode && b.hasPath == p.HasPath &&
+		(!p.HasNode || s.node == p.Gateway) && (!p.HasPath || s.path == p.Path)
+}
+
+// add adds the packets of a batch of from.
+func (s *source) add(from *source, b *batch) {
+	s.packets += b.packets
+	s.bytes += b.bytes
+	s.firstNs = min(s.firstNs, b.firstNs)
+	if from.lastNs < s.lastNs { // a batch of another source was settled before this one
+		return
 	}
-	if p.HasNode {
-		s.node, s.hasNode = p.Gateway, true
+	s.lastNs = from.lastNs
+	if b.hasNode {
+		s.node, s.hasNode = from.node, true
 	}
-	if p.HasPath {
-		s.path, s.hasWay = p.Path, true
+	if b.hasPath {
+		s.path, s.hasWay = from.path, true
 	}
 }
 
-// toldBy notes who told of a packet.
-func (s *source) toldBy(p *Packet) {
-	if p.Several || s.exporter != p.Exporter {
+// note notes who told of a batch, and whether it was filtered.
+func (s *source) note(b *batch) {
+	if b.several || s.exporter != b.exporter {
 		s.several = true
+	}
+	if b.filtered {
+		s.filtered += b.packets
+	}
+}
+
+func (s *source) addAll(from *source, b *batch) {
+	s.add(from, b)
+	if b.filtered {
+		s.filtered += b.packets
 	}
 }
 
 // sources counts the sources with the most packets (space-saving, in sets of places: the source with the fewest packets
 // of a set gives way, and its successor begins with its count, which is how much that may be too many).
-type sources struct{ list []source }
+type sources struct {
+	list    []source
+	batches []batch // of each of the list, or none
+}
 
-func newSources(n int) sources { return sources{make([]source, n)} }
+func newSources(n int, batches bool) sources {
+	t := sources{list: make([]source, n)}
+	if batches {
+		t.batches = make([]batch, n)
+	}
+	return t
+}
 
 // set returns the index of the first place that a source may have.
 func (t *sources) set(key, key2 uint64) int {
@@ -208,36 +277,38 @@ func (t *sources) find(key, key2 uint64) *source {
 	return nil
 }
 
-// at returns a source of a packet, which is new if it is not there. at is where it was before.
-func (t *sources) at(at *place, key, key2 uint64, p *Packet) *source {
-	if i := int(*at) - 1; uint(i) < uint(len(t.list)) {
-		if s := &t.list[i]; s.is(key, key2) {
-			return s
-		}
+// at returns where a source is in t, which is new if it is not there. at is where it was before.
+func (w *Watch) at(t *sources, at *place, key, key2 uint64, exporter uint32, nowNs int64) int {
+	if i := int(*at) - 1; uint(i) < uint(len(t.list)) && t.list[i].is(key, key2) {
+		return i
 	}
-	return t.place(at, key, key2, p)
+	return w.place(t, at, key, key2, exporter, nowNs)
 }
 
 // place is at for a source that is not where it was.
-func (t *sources) place(at *place, key, key2 uint64, p *Packet) *source {
+func (w *Watch) place(t *sources, at *place, key, key2 uint64, exporter uint32, nowNs int64) int {
 	first := t.set(key, key2)
 	set, least := t.list[first:first+ways], 0
 	for i := range set {
 		if set[i].is(key, key2) {
 			*at = place(first + i + 1)
-			return &set[i]
+			return first + i
 		}
 		if set[i].packets < set[least].packets {
 			least = i
 		}
 	}
-	*at = place(first + least + 1)
-	s := &set[least]
+	least += first
+	if t.batches != nil {
+		w.settle(t, least)
+	}
+	*at = place(least + 1)
+	s := &t.list[least]
 	*s = source{
 		key: key, key2: key2, packets: s.packets, bytes: s.bytes, packetsTooMany: s.packets, bytesTooMany: s.bytes,
-		firstNs: p.NowNs, exporter: p.Exporter,
+		firstNs: nowNs, exporter: exporter,
 	}
-	return s
+	return least
 }
 
 // merge adds what another counted.
