@@ -3,7 +3,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .NOTPARALLEL:
-.PHONY: help build demo lab test test-long soak bench profile fuzz lint lint-format lint-static format setup-demo setup-test clean
+.PHONY: help build demo lab test test-long soak bench profile release fuzz lint lint-format lint-static format setup-demo setup-test clean
 
 VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 
@@ -37,6 +37,9 @@ console/dist/index.html: $(CONSOLE)
 	cd console; \
 	if [[ package-lock.json -nt node_modules/.package-lock.json ]]; then npm ci --no-audit --no-fund; fi; \
 	npm run --silent build
+
+release: console/dist/index.html ## make what is released, in release: programs, deb, rpm, checksums (linux amd64, and arm64)
+	scripts/release
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -88,4 +91,4 @@ setup-test: ## install what "make test" needs
 	@scripts/setup test
 
 clean: ## remove what was built
-	rm -rf bin console/dist/assets console/dist/index.html
+	rm -rf bin release console/dist/assets console/dist/index.html

@@ -29,7 +29,9 @@ func addCommands(root *cobra.Command) {
 		{"emulate", "Make a network:", []*cobra.Command{newFabricCommand(), newLabCommand()}},
 		{
 			"tools", "Work with captures:",
-			[]*cobra.Command{newDecodeCommand(), newReplayCommand(), newWiresharkCommand(), newVersionCommand()},
+			[]*cobra.Command{
+				newDecodeCommand(), newReplayCommand(), newWiresharkCommand(), newManCommand(), newVersionCommand(),
+			},
 		},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
