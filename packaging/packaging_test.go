@@ -45,6 +45,14 @@ func need(t *testing.T, names ...string) {
 	}
 }
 
+// long skips what takes minutes.
+func long(t *testing.T) {
+	t.Helper()
+	if os.Getenv("TEST_SEED") != "all" {
+		t.Skip("not run: it takes minutes. Run: make test-long")
+	}
+}
+
 // systemd finds nothing to complain about in the units, and they say what the pages say that a unit has, but for who
 // runs it and where the program is.
 func TestUnits(t *testing.T) {
