@@ -114,7 +114,8 @@ func TestInstall(t *testing.T) {
 			"--include=systemd,systemd-sysv,ca-certificates,curl,iproute2,passwd", "bookworm", root)
 	}
 	run(t, nil, "cp", m.make("deb", "1.2.3", "waybill_1.2.3_amd64.deb"), filepath.Join(root, "one.deb"))
-	run(t, nil, "cp", m.make("deb", "1.2.3+4.gabc", "waybill_1.2.3+4.gabc_amd64.deb"), filepath.Join(root, "two.deb"))
+	later := m.make("deb", "1.2.3+4.gabc", "waybill_1.2.3+4.gabc_amd64.deb")
+	run(t, nil, "cp", later, filepath.Join(root, "two.deb"))
 	units := filepath.Join(root, "etc/systemd/system")
 	run(t, nil, "ln", "-sf", "/etc/systemd/system/try.service", filepath.Join(units, "multi-user.target.wants"))
 	for file, text := range map[string]string{
