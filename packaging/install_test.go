@@ -130,7 +130,8 @@ func TestInstall(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	boot := exec.CommandContext(ctx, "systemd-nspawn", "-D", root, "--boot", "--register=no", "--keep-unit",
-		"--private-network", "--capability=CAP_NET_ADMIN,CAP_BPF,CAP_PERFMON", fmt.Sprintf("--machine=waybill-%d", os.Getpid()))
+		"--private-network", "--capability=CAP_NET_ADMIN,CAP_BPF,CAP_PERFMON",
+		fmt.Sprintf("--machine=waybill-%d", os.Getpid()))
 	out, err := boot.CombinedOutput()
 	text, _ := os.ReadFile(filepath.Join(root, "try.log"))
 	if !strings.HasSuffix(string(text), "+ echo all is well\nall is well\n") {
