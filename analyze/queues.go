@@ -71,14 +71,18 @@ func (h *depthHistogram) merge(o *depthHistogram) {
 
 func (h *depthHistogram) distribution() *telemetry.Distribution {
 	var memory [depthBuckets]telemetry.Bucket
-	list := memory[:0]
+	return telemetry.DistributionOf(h.filled(memory[:0]), h.Count, h.Sum, h.Min, h.Max)
+}
+
+// filled appends the buckets that are not empty to list.
+func (h *depthHistogram) filled(list []telemetry.Bucket) []telemetry.Bucket {
 	for i, n := range h.buckets {
 		if n > 0 {
 			low, high := depthsOf(i)
 			list = append(list, telemetry.Bucket{Low: low, High: high, Count: uint64(n)})
 		}
 	}
-	return telemetry.DistributionOf(list, h.Count, h.Sum, h.Min, h.Max)
+	return list
 }
 
 // A congestionStat sums up a congestion status, whose unit only the device knows.
@@ -180,8 +184,8 @@ func (q *queueStats) merge(o *queueStats) {
 	q.firstNs = min(q.firstNs, o.firstNs)
 }
 
-// Queues returns every queue that reports tell of, by node, port and id.
-func (c *Collector) Queues() []telemetry.QueueDepth {
+// mergedQueues returns a copy of every queue, those of different shards added up.
+func (c *Collector) mergedQueues() map[queueKey]*queueStats {
 	merged := map[queueKey]*queueStats{}
 	for _, s := range c.Shards {
 		s.mu.Lock()
@@ -196,6 +200,12 @@ func (c *Collector) Queues() []telemetry.QueueDepth {
 		}
 		s.mu.Unlock()
 	}
+	return merged
+}
+
+// Queues returns every queue that reports tell of, by node, port and id.
+func (c *Collector) Queues() []telemetry.QueueDepth {
+	merged := c.mergedQueues()
 	list, told := make([]telemetry.QueueDepth, 0, len(merged)), c.samples()
 	at := map[topology.PortKey]*portSample{} // of the ports that paths lead through
 	for _, p := range c.mergedPaths() {
@@ -212,6 +222,28 @@ func (c *Collector) Queues() []telemetry.QueueDepth {
 		list = append(list, a)
 	}
 	slices.SortFunc(list, func(a, b telemetry.QueueDepth) int {
+		return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(topology.PortOf(a.Port), topology.PortOf(b.Port)),
+			cmp.Compare(a.Queue, b.Queue))
+	})
+	return list
+}
+
+// QueueHistograms returns how deep every queue was, by node, port and id, with all that was counted since the process
+// began: queues never give way to others.
+func (c *Collector) QueueHistograms() []telemetry.QueueHistogram {
+	merged := c.mergedQueues()
+	list := make([]telemetry.QueueHistogram, 0, len(merged))
+	for _, q := range merged {
+		h := telemetry.QueueHistogram{
+			Node: q.node, Queue: q.queue, Unit: c.queueUnit(q).String(), Sum: q.depth.Sum,
+			Buckets: q.depth.filled(nil),
+		}
+		if q.hasPort {
+			h.Port = &q.port
+		}
+		list = append(list, h)
+	}
+	slices.SortFunc(list, func(a, b telemetry.QueueHistogram) int {
 		return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(topology.PortOf(a.Port), topology.PortOf(b.Port)),
 			cmp.Compare(a.Queue, b.Queue))
 	})

@@ -158,7 +158,7 @@ func (c *checks) origin(next http.Handler) http.Handler {
 
 // followsLink reports whether a browser opens a page as a document of its own, and not in a page of another site.
 func followsLink(r *http.Request) bool {
-	page := r.URL.Path != "/metrics" && r.URL.Path != "/api" && !strings.HasPrefix(r.URL.Path, "/api/")
+	page := !strings.HasPrefix(r.URL.Path+"/", "/metrics/") && !strings.HasPrefix(r.URL.Path+"/", "/api/")
 	return page && r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" &&
 		r.Header.Get("Sec-Fetch-Dest") == "document"
 }

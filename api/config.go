@@ -4,6 +4,7 @@ import (
 	"context"
 	"io/fs"
 	"log/slog"
+	"net/http"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -87,6 +88,9 @@ type Config struct {
 
 	// Metrics are served at /metrics beside those of this package, whose names it must not use.
 	Metrics prometheus.Gatherer
+
+	// Network serves the metrics of the network; nil: nobody asks for them.
+	Network http.Handler
 
 	// Console holds the files that are served at /, with index.html at its root. Without it there is no console.
 	Console fs.FS

@@ -31,6 +31,14 @@ func (h *handler) ready(w http.ResponseWriter, _ *http.Request, _ *params) {
 	writeAnswer(w, s)
 }
 
+func (h *handler) networkMetrics(w http.ResponseWriter, r *http.Request, _ *params) {
+	if h.cfg.Network == nil {
+		types.NewProblem(http.StatusNotFound, "metrics of the network are off (export.network.enabled)").Write(w)
+		return
+	}
+	h.cfg.Network.ServeHTTP(w, r)
+}
+
 func (h *handler) metrics(w http.ResponseWriter, r *http.Request, _ *params) {
 	h.scrape.ServeHTTP(w, r)
 }

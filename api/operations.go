@@ -215,6 +215,7 @@ func operations() []operation {
 		outside("/healthz", (*handler).health, auth.Nobody, "200 as long as the process answers"),
 		outside("/readyz", (*handler).ready, auth.Nobody, "200 when reports are received, else 503"),
 		outside("/metrics", (*handler).metrics, auth.Read, "metrics for Prometheus"),
+		outside("/metrics/network", (*handler).networkMetrics, auth.Read, "metrics of the network for Prometheus"),
 	}
 }
 

@@ -50,6 +50,7 @@ type Config struct {
 	QueueUnit       map[string]telemetry.QueueUnit       `yaml:"queue_unit,omitempty" reload:"yes" doc:"what a node counts its queues in: bytes, packets, cells:N for cells of N bytes, cells or unknown"`
 	UtilizationUnit map[string]telemetry.UtilizationUnit `yaml:"utilization_unit,omitempty" reload:"yes" doc:"what a node tells the use of its egress ports in: share:N where N is full use (10000: hundredths of a percent), or unknown"`
 	Store           storeConfig                          `yaml:"store" doc:"how much is kept of records"`
+	Export          exportSettings                       `yaml:"export" doc:"what of the network other programs get"`
 	Alerts          string                               `yaml:"alerts" flag:"alerts" reload:"yes" doc:"file of alert rules"`
 	Log             logSettings                          `yaml:"log" doc:"what is logged"`
 
@@ -93,7 +94,7 @@ func DefaultConfig() Config {
 		Memory:  "512MiB",
 		Workers: max(runtime.NumCPU()/2, 1), ReceiveBuffer: autoBuffer, Coalesce: true, Names: map[uint32]string{},
 		Bursts: defaultBurstSettings(), Attacks: defaultAttackSettings(), Mitigation: defaultMitigationSettings(),
-		Store: defaultStoreConfig(), Points: codepoint.New(),
+		Store: defaultStoreConfig(), Export: defaultExportSettings(), Points: codepoint.New(),
 	}
 }
 
@@ -198,6 +199,8 @@ func (c *Config) ReadEnvironment() error {
 			err = readVariable(name, value, &c.QueueUnit)
 		case "utilization_unit":
 			err = readVariable(name, value, &c.UtilizationUnit)
+		case "export":
+			err = readVariable(name, value, &c.Export)
 		case "store":
 			err = readVariable(name, value, &c.Store)
 		}
@@ -301,6 +304,9 @@ func (c *Config) check() error {
 		return err
 	}
 	if err := c.Mitigation.check(); err != nil {
+		return err
+	}
+	if err := c.Export.check(); err != nil {
 		return err
 	}
 	if _, err := c.permits(); err != nil {

@@ -89,6 +89,8 @@ store:
   clickhouse: {url: "https://10.0.0.4:8443", database: waybill, user: waybill, password_file: /x, tls: true, ca: /x}
   tables:
     drops: {keep_seconds: 1d, keep_minutes: 2d, keep_hours: 3d, max_size: 1GiB}
+export:
+  network: {enabled: false, limit: 100}
 alerts: /x
 log: {level: warn}
 int_dscp: 23

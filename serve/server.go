@@ -44,8 +44,9 @@ type Server struct {
 	scanner     *analyze.Scanner
 	bursts      *burst.Log
 	ledger      *ledger.Ledger
-	checkpoints *checkpointer     // nil: nothing outlives the process
-	keeper      *keeper           // nil: nothing is kept
+	checkpoints *checkpointer // nil: nothing outlives the process
+	keeper      *keeper       // nil: nothing is kept
+	exports     exports
 	raw         *rawReports       // nil: datagrams are not kept
 	speaker     *bgp.Speaker      // nil: no routers are told of attacks
 	alerts      *alert.Engine     // nil without rules
@@ -82,6 +83,7 @@ func New(c *Config, logTo io.Writer) (*Server, error) {
 	for _, open := range []func() error{
 		s.openAccess, s.newTables, s.openSockets, s.newReceivers, s.openData, s.newScanner, s.openKeeper,
 		s.openRawReports, s.listenHTTP, s.openAlerts, s.openMitigation,
+		s.openExports,
 	} {
 		if err := open(); err != nil {
 			for _, undo := range slices.Backward(s.opened) {

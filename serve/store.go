@@ -123,6 +123,7 @@ type keeper struct {
 	intervals *analyze.Intervals
 	notes     *noter
 	reached   reached
+	exports   *exports
 }
 
 // openKeeper opens the store, if the configuration has a directory for it.
@@ -192,6 +193,7 @@ func (k *keeper) look(ctx context.Context) {
 		case now := <-ticker.C:
 			over := &overInterval{startNs: k.intervals.Open()}
 			k.intervals.Look(now.UnixNano(), func(batch *telemetry.Intervals) {
+				k.exports.take(batch)
 				over.follow(batch)
 				// The tables wait for the disk rather than losing records, but not for longer than they can.
 				waiting, cancel := context.WithTimeout(ctx, time.Second)
@@ -208,6 +210,7 @@ func (k *keeper) look(ctx context.Context) {
 		case <-ctx.Done():
 			over := &overInterval{startNs: k.intervals.Open()}
 			k.intervals.Finish(time.Now().UnixNano(), func(batch *telemetry.Intervals) {
+				k.exports.take(batch)
 				over.follow(batch)
 				k.writer.Append(batch)
 			})

@@ -50,6 +50,16 @@ type QueueInterval struct {
 	Sample  SampleSum                  `store:"sample_"` // which packets it tells of
 }
 
+// A QueueHistogram is how deep a queue was for the packets that told of it, in Unit, since the table has it.
+type QueueHistogram struct {
+	Node    uint32
+	Port    *uint32 // egress; nil: not known
+	Queue   uint8
+	Unit    string   // of a QueueUnit
+	Sum     uint64   // of all depths
+	Buckets []Bucket // those that are not empty
+}
+
 // A LinkInterval is what was carried from one node to the next.
 type LinkInterval struct {
 	StartNs int64

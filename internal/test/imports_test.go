@@ -93,6 +93,10 @@ var badImports = []struct{ from, to, why string }{
 	{"mitigate", "third-party", "what bounds an action is plain code; what speaks a protocol stands beside it"},
 	{"store/...", "... -store/... -telemetry/... -wire/... -internal/...", "a store gets records, whoever made them"},
 	{"store", "third-party", "what is kept and how it is asked for does not depend on the database"},
+	{
+		"export/...", "... -export/... -telemetry/... -wire/... -internal/...",
+		"an export gets records, whoever made them, and knows who wants them",
+	},
 	{"bus/...", "... -bus/... -telemetry/... -wire/... -internal/...", "a bus carries records, whoever made them"},
 
 	{"wireshark", "...", "a dissector is a file, and the place where it goes"},
@@ -287,6 +291,9 @@ func TestImportRules(t *testing.T) {
 		{"node/bpf", "node/embed", false},
 		{"node", "nodes", true},
 		{"bus", "api", true},
+		{"export/network", "telemetry", false},
+		{"export/network", "analyze", true},
+		{"serve", "export/network", false},
 		{"fabric", "node", false},
 		{"fabric", "api", true},
 		{"api", "fabric", true},
