@@ -50,10 +50,13 @@ ready() {
 	journalctl --no-pager -u waybill
 	return 1
 }
+never() {
+	if "$@"; then exit 1; fi
+}
 dpkg -i /one.deb >/said
 cat /said
 grep 'systemctl enable --now waybill' /said
-! systemctl is-active waybill
+never systemctl is-active waybill
 systemctl enable --now waybill
 ready
 test "$(systemctl show -P User waybill)" = waybill
@@ -73,7 +76,7 @@ test -e /var/lib/waybill/kept
 
 # A node begins when it is configured.
 systemctl enable --now waybill-node
-! systemctl is-active waybill-node
+never systemctl is-active waybill-node
 cp /usr/share/doc/waybill/examples/node.yaml /etc/waybill/
 chgrp waybill /etc/waybill/node.yaml
 chmod 640 /etc/waybill/node.yaml
@@ -87,32 +90,40 @@ else
 fi
 
 dpkg -r waybill
-! systemctl is-active waybill
+never systemctl is-active waybill
 test -e /var/lib/waybill/kept -a -e /etc/waybill/waybill.yaml
 dpkg -P waybill
-! test -e /var/lib/waybill
-! test -e /etc/waybill
+never test -e /var/lib/waybill
+never test -e /etc/waybill
 echo all is well
 `
+
+// debian returns a bare one.
+func debian(t *testing.T) string {
+	t.Helper()
+	root := filepath.Join(t.TempDir(), "root")
+	if tar := os.Getenv("WAYBILL_TEST_DEBIAN"); tar != "" {
+		run(t, nil, "mkdir", root)
+		run(t, nil, "tar", "-xf", tar, "-C", root)
+	} else {
+		need(t, "mmdebstrap")
+		run(t, nil, "mmdebstrap", "--mode=root", "--variant=minbase",
+			"--include=systemd,systemd-sysv,ca-certificates,curl,iproute2,passwd", "bookworm", root)
+	}
+	return root
+}
 
 // A bare Debian, booted in a container: the package is installed, started, brought up to date, removed and purged.
 func TestInstall(t *testing.T) {
 	long(t)
-	need(t, "mmdebstrap", "systemd-nspawn")
+	need(t, "systemd-nspawn")
 	if os.Geteuid() != 0 {
 		t.Skip("not run: a container is for root. Run: sudo make test-long")
 	}
 	program := filepath.Join(t.TempDir(), "waybill")
 	run(t, nil, "go", "build", "-pgo=off", "-o", program, "./cmd/waybill")
 	m := newMaker(t, program)
-	root := filepath.Join(t.TempDir(), "root")
-	if tar := os.Getenv("WAYBILL_TEST_DEBIAN"); tar != "" {
-		run(t, nil, "mkdir", root)
-		run(t, nil, "tar", "-xf", tar, "-C", root)
-	} else {
-		run(t, nil, "mmdebstrap", "--mode=root", "--variant=minbase",
-			"--include=systemd,systemd-sysv,ca-certificates,curl,iproute2,passwd", "bookworm", root)
-	}
+	root := debian(t)
 	run(t, nil, "cp", m.make("deb", "1.2.3", "waybill_1.2.3_amd64.deb"), filepath.Join(root, "one.deb"))
 	later := m.make("deb", "1.2.3+4.gabc", "waybill_1.2.3+4.gabc_amd64.deb")
 	run(t, nil, "cp", later, filepath.Join(root, "two.deb"))
