@@ -150,3 +150,42 @@ func TestInstall(t *testing.T) {
 	}
 	t.Logf("%s", text)
 }
+
+// What rpm does on a machine: an upgrade leaves what the server reads to its group, and a removal what was received.
+func TestInstallRPM(t *testing.T) {
+	long(t)
+	need(t, "rpm")
+	if os.Geteuid() != 0 {
+		t.Skip("not run: rpm --root is for root. Run: sudo make test-long")
+	}
+	m, root := newMaker(t, "/bin/true"), debian(t)
+	rpm := func(args ...string) string {
+		return run(t, nil, "rpm", append([]string{"--root", root, "--nodeps"}, args...)...)
+	}
+	check := func() {
+		t.Helper()
+		const ask = "stat -c %G:%a /etc/waybill /etc/waybill/waybill.yaml"
+		if got := run(t, nil, "chroot", root, "sh", "-c", ask); got != "waybill:750\nwaybill:640\n" {
+			t.Errorf("got %s", got)
+		}
+	}
+	out := rpm("-i", m.make("rpm", "1.2.3", "waybill-1.2.3-1.x86_64.rpm"))
+	if !strings.Contains(out, "systemctl enable --now waybill") {
+		t.Errorf("it says %s", out)
+	}
+	check()
+	records := filepath.Join(root, "var/lib/waybill/kept")
+	run(t, nil, "install", "-D", "/dev/null", records)
+	out = rpm("-U", m.make("rpm", "1.2.3+4.gabc", "waybill-1.2.3+4.gabc-1.x86_64.rpm"))
+	if strings.Contains(out, "nothing runs yet") {
+		t.Errorf("an upgrade says %s", out)
+	}
+	check()
+	rpm("-e", "waybill")
+	if _, err := os.Stat(records); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(root, "usr/bin/waybill")); err == nil {
+		t.Error("the program is still there")
+	}
+}
