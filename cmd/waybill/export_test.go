@@ -23,6 +23,7 @@ import (
 	"github.com/waybill-int/waybill/internal/test/expect"
 	"github.com/waybill-int/waybill/serve"
 	"github.com/waybill-int/waybill/telemetry"
+	"github.com/waybill-int/waybill/wire/codepoint"
 )
 
 // A prometheusOfTest is a real Prometheus that scrapes a server once a second.
@@ -107,6 +108,10 @@ func (p *prometheusOfTest) ask(query string) []series {
 	return a.Data.Result
 }
 
+// demoInstructions are what the nodes of the demo tell, with the use of their ports.
+const demoInstructions = "instructions: " +
+	"[node_id, l1_interfaces, hop_latency, queue, ingress_ts, egress_ts, egress_tx_util]\n"
+
 // TestNetworkMetrics lets a Prometheus scrape a server that sees the demo, for some seconds in real time, and compares
 // what it knows with what happened.
 func TestNetworkMetrics(t *testing.T) {
@@ -114,17 +119,21 @@ func TestNetworkMetrics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := hurry{by: 8, buffer: 50e3}
+	h := hurry{by: 5, buffer: 50e3}
 	h.hasten(s)
 	s.Truth.SamplePackets = 1
 	d := dialects[0]
-	s.INT = scenario.Raw{Text: []byte(everyPacket + d.text)}
+	s.INT = scenario.Raw{Text: []byte(everyPacket + d.text + demoInstructions)}
 	names := map[uint32]string{}
 	for i, spec := range s.Graph.Switches {
 		names[uint32(i+1)] = spec.Name
 	}
 	r := startServer(t, func(c *serve.Config) {
 		c.Names, c.Workers, c.Data = names, 1, t.TempDir()
+		c.UtilizationUnit = map[string]telemetry.UtilizationUnit{}
+		for _, name := range names {
+			c.UtilizationUnit[name] = codepoint.HundredthsOfPercent
+		}
 		if err := c.Points.Apply(d.points); err != nil {
 			t.Fatal(err)
 		}
@@ -263,7 +272,8 @@ func TestNetworkMetrics(t *testing.T) {
 			if err != nil || response.StatusCode != http.StatusOK {
 				t.Fatalf("%s: %s %v", path, response.Status, err)
 			}
-			if has := bytes.Contains(text, []byte(`_bucket{node="leaf1",le="0.25"}`)); has != strings.Contains(path, "classic") {
+			has := bytes.Contains(text, []byte(`_bucket{node="leaf1",le="0.25"}`))
+			if has != strings.Contains(path, "classic") {
 				t.Errorf("%s has classic buckets: %v", path, has)
 			}
 			cmd := exec.Command("promtool", "check", "metrics")
@@ -285,4 +295,43 @@ func TestNetworkMetrics(t *testing.T) {
 			t.Error("the recording rule of latencies has nothing")
 		}
 	})
+	t.Run("dashboards", func(t *testing.T) { checkDashboards(t, p) })
+}
+
+// checkDashboards lets Prometheus answer the query of every panel, all of whose variables stand for everything, and
+// wants a number from each.
+func checkDashboards(t *testing.T, p *prometheusOfTest) {
+	files, err := filepath.Glob(filepath.Join(test.Root(), "export/grafana/*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no dashboards: %v", err)
+	}
+	variables := strings.NewReplacer("$__rate_interval", "1m", "$node", ".*", "$from", ".*", "$port", ".*", "$to", ".*")
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var board struct {
+			Panels []struct {
+				Title   string
+				Targets []struct{ Expr string }
+			}
+		}
+		if err := json.Unmarshal(text, &board); err != nil || len(board.Panels) == 0 {
+			t.Fatalf("%s: %d panels, %v", file, len(board.Panels), err)
+		}
+		for _, panel := range board.Panels {
+			for _, target := range panel.Targets {
+				numbers := 0
+				for _, x := range p.ask(variables.Replace(target.Expr)) {
+					if !math.IsNaN(x.value()) {
+						numbers++
+					}
+				}
+				if numbers == 0 || target.Expr == "" {
+					t.Errorf("%s: the panel %q is empty: %s", filepath.Base(file), panel.Title, target.Expr)
+				}
+			}
+		}
+	}
 }

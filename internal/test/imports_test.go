@@ -97,6 +97,7 @@ var badImports = []struct{ from, to, why string }{
 		"export/...", "... -export/... -telemetry/... -wire/... -internal/...",
 		"an export gets records, whoever made them, and knows who wants them",
 	},
+	{"...", "export/grafana", "dashboards are made by a test, and no program needs the library that makes them"},
 	{"bus/...", "... -bus/... -telemetry/... -wire/... -internal/...", "a bus carries records, whoever made them"},
 
 	{"wireshark", "...", "a dissector is a file, and the place where it goes"},
@@ -294,6 +295,7 @@ func TestImportRules(t *testing.T) {
 		{"export/network", "telemetry", false},
 		{"export/network", "analyze", true},
 		{"serve", "export/network", false},
+		{"cmd/waybill", "export/grafana", true},
 		{"fabric", "node", false},
 		{"fabric", "api", true},
 		{"api", "fabric", true},
