@@ -77,17 +77,6 @@ func NewIntervals(c *Collector, log *eventlog.Log, nowNs int64) *Intervals {
 	return v
 }
 
-// WithoutFlows lets v give no flows and hosts, and remember none, for who stores nothing and only adds up what else
-// there is. Call it before reports come.
-func (v *Intervals) WithoutFlows() {
-	for i, s := range v.collector.Shards {
-		s.mu.Lock()
-		v.shards[i].withoutFlows = true
-		s.mu.Unlock()
-	}
-	v.collector.kept = nil
-}
-
 // Look gives what is due at nowNs (since 1970); call it some times a second. give takes its records over. A clock that
 // is set makes an interval longer or shorter, and loses nothing.
 func (v *Intervals) Look(nowNs int64, give func(*telemetry.Intervals)) {

@@ -41,7 +41,6 @@ type shardIntervals struct {
 	lefts        int                 // in all
 	ungivenFlows uint64
 	ungivenPaths uint64
-	withoutFlows bool     // flows are not remembered
 	told         *samples // what nodes tell of, as of the last look at paths
 }
 
@@ -69,7 +68,7 @@ type leftPath struct {
 // leavePath notes what was not given of a path that a flow no longer keeps. The caller holds the lock of the shard.
 func (s *Shard) leavePath(f *flow, fp *flowPath) {
 	p, at := s.intervals, s.pathOf(fp)
-	if p == nil || p.withoutFlows || at == nil {
+	if p == nil || at == nil {
 		return
 	}
 	place, _, ok := s.flows.find(&f.key, s.flows.tagOf(&f.key))
@@ -98,13 +97,10 @@ func (p *shardIntervals) flow(place int) *givenFlow {
 	return &p.flows[place>>chunkBits][place&(chunkSize-1)]
 }
 
-// forgetFlow takes what was not given yet of a flow that gives way; false: there is no room for it, or nobody wants it.
-// The caller holds the lock of the shard.
+// forgetFlow takes what was not given yet of a flow that gives way; false: there is no room for it. The caller holds
+// the lock of the shard.
 func (s *Shard) forgetFlow(place int, f *flow) bool {
 	p := s.intervals
-	if p.withoutFlows {
-		return false
-	}
 	room := len(p.gone) < maxGone
 	if room {
 		p.gone = s.flowIntervals(p.gone, f, place)
@@ -118,9 +114,6 @@ func (s *Shard) forgetFlow(place int, f *flow) bool {
 
 // takeFlows gives what was counted of the flows of a shard.
 func (v *Intervals) takeFlows(s *Shard, p *shardIntervals, startNs int64, give func(*telemetry.Intervals)) {
-	if p.withoutFlows {
-		return
-	}
 	batch := &telemetry.Intervals{}
 	var reports ledger.ReportCounts // in batch
 	send := func() {

@@ -33,7 +33,8 @@ func (h *handler) ready(w http.ResponseWriter, _ *http.Request, _ *params) {
 
 func (h *handler) networkMetrics(w http.ResponseWriter, r *http.Request, _ *params) {
 	if h.cfg.Network == nil {
-		types.NewProblem(http.StatusNotFound, "metrics of the network are off (export.network.enabled)").Write(w)
+		types.NewProblem(http.StatusNotFound,
+			"no metrics of the network: they need a store (`--data DIR`) and export.network.enabled").Write(w)
 		return
 	}
 	h.cfg.Network.ServeHTTP(w, r)

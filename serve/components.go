@@ -61,9 +61,6 @@ func (s *Server) components() []component {
 	if s.keeper != nil {
 		list = append(list, s.keeper)
 	}
-	if c := s.withoutStore(); c != nil {
-		list = append(list, c)
-	}
 	if s.checkpoints != nil {
 		list = append(list, s.checkpoints)
 	}

@@ -1,12 +1,9 @@
 package serve
 
 import (
-	"context"
 	"fmt"
 	"net/http"
-	"time"
 
-	"github.com/waybill-int/waybill/analyze"
 	"github.com/waybill-int/waybill/analyze/incident"
 	"github.com/waybill-int/waybill/export/network"
 	"github.com/waybill-int/waybill/telemetry"
@@ -19,7 +16,7 @@ type exportSettings struct {
 
 // networkSettings say what /metrics/network has.
 type networkSettings struct {
-	Enabled bool `yaml:"enabled" doc:"serve them"`
+	Enabled bool `yaml:"enabled" doc:"serve them, where data names a directory"`
 	Limit   int  `yaml:"limit" doc:"how many nodes, ports, queues, links and drop reasons of ports have series, of each; 1 to 65536"`
 }
 
@@ -42,6 +39,9 @@ type exports struct {
 // openExports makes what gets the differences of the tables, as far as it is configured.
 func (s *Server) openExports() error {
 	c := &s.Config.Export
+	if s.keeper == nil {
+		return nil // nobody looks at the differences of the tables, which take memory
+	}
 	if c.Network.Enabled {
 		s.exports.network = network.New(network.Sources{
 			Names: s.Collector.Names, Inventory: s.Collector.Inventory, Links: s.Collector.Links,
@@ -49,9 +49,7 @@ func (s *Server) openExports() error {
 			Incidents: incident.NewLive(s.Events).Incidents, Attacks: s.attacksNow,
 		}, c.Network.Limit)
 	}
-	if s.keeper != nil {
-		s.keeper.exports = &s.exports
-	}
+	s.keeper.exports = &s.exports
 	return nil
 }
 
@@ -68,26 +66,4 @@ func (s *Server) networkMetrics() http.Handler {
 		return nil
 	}
 	return s.exports.network.Handler(s.log)
-}
-
-// withoutStore returns the component that lets exports know what the tables count where no store does; nil where one
-// does, or nobody exports.
-func (s *Server) withoutStore() component {
-	if s.keeper != nil || s.exports.network == nil {
-		return nil
-	}
-	intervals := analyze.NewIntervals(s.Collector, nil, time.Now().UnixNano())
-	intervals.WithoutFlows()
-	return background(func(ctx context.Context) {
-		ticker := time.NewTicker(lookEvery)
-		defer ticker.Stop()
-		for {
-			select {
-			case now := <-ticker.C:
-				intervals.Look(now.UnixNano(), s.exports.take)
-			case <-ctx.Done():
-				return
-			}
-		}
-	})
 }
