@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"encoding/json"
 	"net/netip"
 
 	"github.com/waybill-int/waybill/analyze/attack"
@@ -17,6 +18,8 @@ type State struct {
 	Usual  *attack.Usual  `json:"usual,omitempty"` // at the targets of attacks; missing in files of before
 	// DropCounters are those of rules of Transparent Security; missing in files of before.
 	DropCounters []drop.Counter `json:"drop_counters,omitempty"`
+	// Bus is how far datagrams were taken from a bus, as it says of itself; missing without one.
+	Bus json.RawMessage `json:"bus,omitempty"`
 }
 
 // StateVersion is the version of State.
@@ -27,7 +30,7 @@ const StateVersion = 1
 func StateOf(
 	l *ledger.Ledger, log *eventlog.Log, usual *attack.Usual, counters []drop.Counter, nowNs int64,
 ) *State {
-	return &State{l.State(nowNs), log.State(), usual, counters}
+	return &State{State: l.State(nowNs), Events: log.State(), Usual: usual, DropCounters: counters}
 }
 
 // DropCounters returns the counters of rules of Transparent Security, for the next process.

@@ -230,7 +230,7 @@ func (r *Receiver) decodeAll(datagrams []Datagram, into *telemetry.Batch) (kept 
 		h := &r.headers[kept]
 		if r.gate == nil {
 			r.decoder.Decode(d.Payload, d.Source, 8555, into, h)
-		} else if !r.decodeAllowed(&d, into, h, 1e18) {
+		} else if !r.decodeAllowed(&d, 8555, into, h, 1e18) {
 			continue
 		}
 		kept++

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -27,15 +28,14 @@ type Recorder interface {
 	Record(nowNs int64, source netip.AddrPort, payload []byte, truncated bool)
 }
 
-// A Receiver reads datagrams from one socket, decodes each once, accounts for it and hands its reports to the owners of
-// their flows. All datagrams of an exporter come to the same receiver (see Config.Sockets), so that its account needs
-// no lock that another receiver takes.
+// A Receiver takes datagrams from a socket, or from somebody who calls Take, decodes each once, accounts for it and
+// hands its reports to the owners of their flows. All datagrams of an exporter come to the same receiver (see
+// Config.Sockets), so that its account needs no lock that another receiver takes.
 type Receiver struct {
-	socket  *Socket
+	socket  *Socket // nil: somebody calls Take
 	decoder *telemetry.Decoder
 	account Account
 	owners  []Dispatcher
-	port    uint16
 	raw     Recorder // nil: datagrams are not kept
 
 	settings atomic.Pointer[Settings]
@@ -62,13 +62,12 @@ type Settings struct {
 	AllowList *AllowList        // nil: everybody may send reports; otherwise those of others are refused
 }
 
-// NewReceiver returns a receiver for socket; Run starts it. A flow belongs to the owner that its hash, modulo their
-// number, says.
+// NewReceiver returns a receiver for socket; Run starts it. Without a socket there is nothing to run, and Take gives it
+// datagrams. A flow belongs to the owner that its hash, modulo their number, says.
 func NewReceiver(socket *Socket, settings *Settings, account Account, owners []Dispatcher) *Receiver {
 	r := &Receiver{
 		socket: socket, decoder: telemetry.NewDecoder(settings.Points), account: account, owners: owners,
-		port:  socket.Addr().Port(),
-		batch: NewBatch(DefaultBatchSize), headers: make([]telemetry.Header, DefaultBatchSize),
+		headers: make([]telemetry.Header, DefaultBatchSize),
 		filling: make([]*telemetry.Batch, len(owners)),
 	}
 	r.Use(settings)
@@ -93,6 +92,8 @@ func (r *Receiver) Keep(raw Recorder) { r.raw = raw }
 // Run receives until ctx is done, then takes what the kernel still holds. It closes the socket.
 func (r *Receiver) Run(ctx context.Context) error {
 	defer r.socket.Close()
+	r.batch = NewBatch(DefaultBatchSize)
+	port := r.socket.Addr().Port()
 	stop := context.AfterFunc(ctx, func() { r.socket.SetReadDeadline(time.Now()) })
 	defer stop()
 	r.drainedNs.Store(time.Now().UnixNano())
@@ -108,7 +109,7 @@ func (r *Receiver) Run(ctx context.Context) error {
 			return err
 		}
 		nowNs := time.Now().UnixNano()
-		r.take(n, nowNs)
+		r.Take(r.batch.datagrams[:n], port, nowNs)
 		if r.batch.emptied() {
 			r.drainedNs.Store(nowNs)
 		}
@@ -128,8 +129,15 @@ func (r *Receiver) Delivered(nowNs int64) int64 {
 	return nowNs
 }
 
-// take decodes the n datagrams of the batch and passes them on.
-func (r *Receiver) take(n int, nowNs int64) {
+// Take decodes datagrams that arrived on a port at nowNs, nanoseconds since 1970, and passes them on. Nothing of
+// them is kept. One goroutine may call it.
+func (r *Receiver) Take(list []Datagram, port uint16, nowNs int64) {
+	for chunk := range slices.Chunk(list, len(r.headers)) {
+		r.take(chunk, port, nowNs)
+	}
+}
+
+func (r *Receiver) take(list []Datagram, port uint16, nowNs int64) {
 	if settings := r.settings.Load(); settings != r.using {
 		r.apply(settings)
 	}
@@ -142,12 +150,12 @@ func (r *Receiver) take(n int, nowNs int64) {
 	}
 	var damaged, malformed uint64
 	kept := 0 // headers of datagrams that were not refused
-	for i := range n {
-		d := r.batch.Datagram(i)
+	for i := range list {
+		d := &list[i]
 		h := &r.headers[kept]
 		if r.gate == nil {
-			r.decoder.Decode(d.Payload, d.Source, r.port, into, h)
-		} else if !r.decodeAllowed(&d, into, h, nowNs) {
+			r.decoder.Decode(d.Payload, d.Source, port, into, h)
+		} else if !r.decodeAllowed(d, port, into, h, nowNs) {
 			continue
 		}
 		if r.raw != nil {
@@ -166,7 +174,7 @@ func (r *Receiver) take(n int, nowNs int64) {
 	r.decoded.Add(uint64(kept) - damaged - malformed)
 	r.damaged.Add(damaged)
 	r.malformed.Add(malformed)
-	r.received.Add(uint64(n)) // behind their outcomes, see Stats
+	r.received.Add(uint64(len(list))) // behind their outcomes, see Stats
 	into.Attribute(r.account.Observe(r.headers[:kept], nowNs), r.headers[:kept])
 	if one {
 		r.owners[0].put(into, nowNs)
@@ -177,7 +185,9 @@ func (r *Receiver) take(n int, nowNs int64) {
 
 // decodeAllowed decodes d as the decoder does, unless its source may not send it; then nothing of it is left in into,
 // and its exporter's account does not see it.
-func (r *Receiver) decodeAllowed(d *Datagram, into *telemetry.Batch, h *telemetry.Header, nowNs int64) bool {
+func (r *Receiver) decodeAllowed(
+	d *Datagram, port uint16, into *telemetry.Batch, h *telemetry.Header, nowNs int64,
+) bool {
 	source := d.Source.Addr()
 	permit := r.gate.find(source)
 	if permit == nil {
@@ -185,7 +195,7 @@ func (r *Receiver) decodeAllowed(d *Datagram, into *telemetry.Batch, h *telemetr
 		return false
 	}
 	before := len(into.Reports)
-	r.decoder.Decode(d.Payload, d.Source, r.port, into, h)
+	r.decoder.Decode(d.Payload, d.Source, port, into, h)
 	if !permit.allows(h) {
 		into.Reports = into.Reports[:before]
 		r.refused.add(source, permit, h, nowNs)
@@ -222,9 +232,9 @@ func (r *Receiver) distribute(b *telemetry.Batch, nowNs int64) {
 // Received = Decoded + Damaged + Malformed + Refused. While a batch is counted its outcomes are there before Received
 // has it.
 type Stats struct {
-	Address                     string
-	ReceiveBufferWanted         int // bytes that were asked for
-	ReceiveBuffer               int // bytes that the kernel granted
+	Address                     string // of the socket
+	ReceiveBufferWanted         int    // bytes that were asked for
+	ReceiveBuffer               int    // bytes that the kernel granted
 	Received                    uint64
 	KernelDrops                 uint64 // datagrams for which the receive buffer had no room
 	Decoded, Damaged, Malformed uint64
@@ -236,12 +246,15 @@ type Stats struct {
 // Stats returns the counters as they are now. It may be called from any goroutine.
 func (r *Receiver) Stats() Stats {
 	// Received first
-	s := Stats{Address: r.socket.Addr().String(), Received: r.received.Load(), Reasons: map[string]uint64{}}
+	s := Stats{Received: r.received.Load(), Reasons: map[string]uint64{}}
 	s.Decoded, s.Damaged, s.Malformed = r.decoded.Load(), r.damaged.Load(), r.malformed.Load()
-	s.ReceiveBufferWanted, s.ReceiveBuffer = r.socket.ReceiveBuffer()
 	s.Refused, s.RefusedUnlisted = r.refused.counts()
-	if drops, err := r.socket.Drops(); err == nil {
-		s.KernelDrops = drops
+	if r.socket != nil {
+		s.Address = r.socket.Addr().String()
+		s.ReceiveBufferWanted, s.ReceiveBuffer = r.socket.ReceiveBuffer()
+		if drops, err := r.socket.Drops(); err == nil {
+			s.KernelDrops = drops
+		}
 	}
 	for reason := range r.reasons {
 		if n := r.reasons[reason].Load(); n > 0 {

@@ -21,6 +21,7 @@ import (
 	"github.com/waybill-int/waybill/analyze/attack"
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/ledger"
+	"github.com/waybill-int/waybill/bus"
 	"github.com/waybill-int/waybill/collect"
 	"github.com/waybill-int/waybill/internal/datadir"
 	"github.com/waybill-int/waybill/store"
@@ -82,7 +83,11 @@ type checkpointer struct {
 	collector *analyze.Collector
 	// usual is what is usual at the targets of attacks: that of the last process, until there is a Scanner.
 	usual func() *attack.Usual
-	away  time.Duration // from the last process's checkpoint to the start
+	// consumer takes from the bus, of which the checkpoint says how far: nil without one. bus is what the last
+	// process's said.
+	consumer *bus.Consumer
+	bus      json.RawMessage
+	away     time.Duration // from the last process's checkpoint to the start
 	// troubles hears what the disk does not take, log of everything else.
 	troubles *store.Troubles
 	log      *slog.Logger
@@ -117,7 +122,11 @@ func (c *checkpointer) restore(listen []string, perAddress int) error {
 	}
 	now := time.Now()
 	c.usual, c.away = func() *attack.Usual { return state.Usual }, now.Sub(state.SavedAt)
-	left := state.Restore(c.ledger, c.events, now.UnixNano(), func(address string, source netip.Addr) (int, bool) {
+	from := now
+	if state.Bus != nil {
+		from = state.SavedAt // what arrived since then is on the bus
+	}
+	left := state.Restore(c.ledger, c.events, from.UnixNano(), func(address string, source netip.Addr) (int, bool) {
 		for i, a := range listen {
 			if a == address {
 				return i*perAddress + collect.SocketOf(source, perAddress), true
@@ -126,6 +135,7 @@ func (c *checkpointer) restore(listen []string, perAddress int) error {
 		return 0, false
 	})
 	c.collector.RestoreDropCounters(state.DropCounters)
+	c.bus = state.Bus
 	c.log.Info("restored exporters, ledger and events", "saved", state.SavedAt, "not_running",
 		c.away.Round(time.Millisecond).String())
 	if left > 0 {
@@ -149,8 +159,23 @@ func (c *checkpointer) begin() error {
 // save writes a checkpoint.
 func (c *checkpointer) save() error {
 	now := time.Now()
-	state := analyze.StateOf(c.ledger, c.events, c.usual(), c.collector.DropCounters(), now.UnixNano())
-	content, err := encodeCheckpoint(state)
+	var state *analyze.State
+	var at *bus.Positions
+	take := func() {
+		state = analyze.StateOf(c.ledger, c.events, c.usual(), c.collector.DropCounters(), now.UnixNano())
+		state.Bus = c.bus
+	}
+	var err error
+	if c.consumer == nil {
+		take()
+	} else {
+		c.consumer.Hold(func(now *bus.Positions) { at = now; take() })
+		state.Bus, err = json.Marshal(at)
+	}
+	var content []byte
+	if err == nil {
+		content, err = encodeCheckpoint(state)
+	}
 	if err == nil {
 		err = c.dir.Write(checkpointName, content)
 	}
@@ -159,6 +184,9 @@ func (c *checkpointer) save() error {
 		return fmt.Errorf("data: %w", err)
 	}
 	c.savedNs.Store(now.UnixNano())
+	if at != nil {
+		c.consumer.Confirm(at)
+	}
 	return nil
 }
 

@@ -31,6 +31,8 @@ type Config struct {
 	Hosts           []string                             `yaml:"hosts" flag:"host" doc:"names under which browsers reach the server through a loopback address"`
 	Tokens          string                               `yaml:"tokens" flag:"tokens" doc:"file with the hashes of tokens that one has to log in with"`
 	TLS             tlsFiles                             `yaml:"tls" doc:"certificates of HTTPS"`
+	Role            string                               `yaml:"role" flag:"role" doc:"all; collect: gives what it receives to the bus; analyze: takes it from there"`
+	Bus             busSettings                          `yaml:"bus" doc:"carries datagrams from collectors to the analyzer"`
 	Metrics         string                               `yaml:"metrics" doc:"who may read /metrics: read, or open for everybody"`
 	Query           querySettings                        `yaml:"query" doc:"who may send statements in SQL"`
 	Memory          string                               `yaml:"memory" flag:"memory" doc:"what the tables may grow to; at least 32MiB"`
@@ -94,6 +96,7 @@ func DefaultConfig() Config {
 		Memory:  "512MiB",
 		Workers: max(runtime.NumCPU()/2, 1), ReceiveBuffer: autoBuffer, Coalesce: true, Names: map[uint32]string{},
 		Bursts: defaultBurstSettings(), Attacks: defaultAttackSettings(), Mitigation: defaultMitigationSettings(),
+		Role: roleAll, Bus: defaultBusSettings(),
 		Store: defaultStoreConfig(), Export: defaultExportSettings(), Points: codepoint.New(),
 	}
 }
@@ -157,6 +160,10 @@ func (c *Config) ReadEnvironment() error {
 			c.Tokens = value
 		case "tls":
 			err = readVariable(name, value, &c.TLS)
+		case "role":
+			c.Role = value
+		case "bus":
+			err = readVariable(name, value, &c.Bus)
 		case "metrics":
 			c.Metrics = value
 		case "query":
@@ -310,6 +317,9 @@ func (c *Config) check() error {
 		return err
 	}
 	if _, err := c.permits(); err != nil {
+		return err
+	}
+	if err := c.checkRole(); err != nil {
 		return err
 	}
 	return c.checkAccess()

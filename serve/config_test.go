@@ -91,6 +91,20 @@ store:
     drops: {keep_seconds: 1d, keep_minutes: 2d, keep_hours: 3d, max_size: 1GiB}
 export:
   network: {enabled: false, limit: 100}
+role: collect
+bus:
+  urls: ["nats://10.0.0.5:4222"]
+  embedded: 127.0.0.1:4222
+  insecure: true
+  nkeys: [UA]
+  name: dc1
+  partitions: 8
+  replicas: 3
+  max_size: 8GiB
+  spool: 1GiB
+  credentials: /x
+  nkey: /x
+  tls: {ca: /x, cert: /x, key: /x}
 alerts: /x
 log: {level: warn}
 int_dscp: 23

@@ -88,11 +88,11 @@ func (n *noter) settle() {
 }
 
 // note notes what v has counted so far, if it is time to.
-func (n *noter) note(v *analyze.Intervals, now time.Time) {
+func (n *noter) note(v *analyze.Intervals, now time.Time, nowNs int64) {
 	if now.Before(n.next) || n.journal.Busy() {
 		return
 	}
-	err := n.journal.Note(v.SoFar(now.UnixNano()))
+	err := n.journal.Note(v.SoFar(nowNs))
 	n.say(err)
 	if err == nil {
 		n.notedNs.Store(n.last.UnixNano())

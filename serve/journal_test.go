@@ -33,7 +33,7 @@ func TestJournalFails(t *testing.T) {
 	pass := func(times int) {
 		for range times {
 			over := &overInterval{startNs: v.Open()}
-			n.note(v, now)
+			n.note(v, now, now.UnixNano())
 			test.Eventually(t, "the disk", func() bool { return !j.Busy() })
 			now = now.Add(6 * time.Second)
 			n.next = now

@@ -31,10 +31,10 @@ func exporterLimit(memory uint64, receivers int) int {
 // sayGoodbye tells in one line what came and what was lost.
 func (s *Server) sayGoodbye() {
 	var received, drops, damaged, malformed, refused uint64
-	for _, r := range s.Receivers {
-		n := r.Stats()
+	for _, r := range s.listeners() {
+		n := r
 		received += n.Received
-		drops += n.KernelDrops
+		drops += *n.KernelDrops
 		damaged += n.Damaged
 		malformed += n.Malformed
 		refused += n.Refused
@@ -54,12 +54,19 @@ func (s *Server) listeners() []types.Listener {
 			KernelDrops: &n.KernelDrops, ReceiveBufferWanted: n.ReceiveBufferWanted, ReceiveBuffer: n.ReceiveBuffer,
 		}
 	}
+	if s.taker != nil {
+		drops := s.taker.consumer.KernelDrops()
+		list[0].Address, list[0].KernelDrops = busListen, &drops
+	}
 	return list
 }
 
 // openSockets opens the sockets for reports.
 func (s *Server) openSockets() error {
 	c := s.Config
+	if c.Role == roleAnalyze {
+		return nil
+	}
 	for _, address := range c.Listen {
 		group, err := collect.Listen(collect.Config{
 			Address: address, Sockets: c.Workers, ReceiveBuffer: c.receiveBuffer(), Coalesce: c.Coalesce,
@@ -99,6 +106,12 @@ func (s *Server) newReceivers() error {
 		s.Collector.Exporters = append(s.Collector.Exporters, exporters)
 		s.Receivers = append(s.Receivers, collect.NewReceiver(socket, s.settings.Load(), exporters, s.owners()))
 	}
+	if c.Role == roleAnalyze {
+		sockets = append(sockets, s.busSocket())
+		exporters := ledger.NewExporters(exporterLimit(memory, 1))
+		s.Collector.Exporters = append(s.Collector.Exporters, exporters)
+		s.Receivers = append(s.Receivers, collect.NewReceiver(nil, s.settings.Load(), exporters, s.owners()))
+	}
 	s.ledger = ledger.New(s.Collector.Exporters, sockets, s.Collector.Names, s.Collector)
 	return nil
 }
@@ -114,6 +127,11 @@ type receiving struct {
 func (r *receiving) Start() {
 	var ctx context.Context
 	ctx, r.cancel = context.WithCancel(context.Background())
+	if r.server.taker != nil {
+		r.server.taker.Start()
+		r.server.receiving.Store(true)
+		return
+	}
 	for _, receiver := range r.server.Receivers {
 		r.all.Go(func() {
 			if err := receiver.Run(ctx); err != nil {
@@ -127,14 +145,17 @@ func (r *receiving) Start() {
 // Stop implements component.
 func (r *receiving) Stop() error {
 	r.cancel()
+	if r.server.taker != nil {
+		return r.server.taker.Stop()
+	}
 	r.all.Wait()
 	return nil
 }
 
 // sayHello tells where reports are received and questions answered.
 func (s *Server) sayHello() {
-	for _, r := range s.Receivers {
-		s.log.Info("receiving telemetry reports", "address", "udp://"+r.Stats().Address)
+	for _, r := range s.listeners() {
+		s.log.Info("receiving telemetry reports", "address", "udp://"+r.Address)
 	}
 	s.log.Info("serving console and API", "url", s.URL())
 	s.sayWhoMayAsk()

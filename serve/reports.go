@@ -43,7 +43,7 @@ func (c *Config) rawConfig() (ring.Config, bool, error) {
 func (s *Server) openRawReports() error {
 	config, keep, err := s.Config.rawConfig()
 	if !keep {
-		for i, r := range s.Receivers {
+		for i, r := range s.Receivers[:len(s.sockets)] {
 			r.Keep(s.dialects.recorder(s.sockets[i].Addr().Port(), nil))
 		}
 		return err

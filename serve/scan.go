@@ -40,6 +40,9 @@ func (s *Server) newScanner() error {
 
 // delivered returns up to when all that arrived was handed to the shards: by the receiver that is behind the most.
 func (s *Server) delivered(nowNs int64) int64 {
+	if s.taker != nil {
+		return s.taker.consumer.Taken(nowNs)
+	}
 	at := nowNs
 	for _, r := range s.Receivers {
 		at = min(at, r.Delivered(nowNs))
@@ -54,8 +57,9 @@ func (s *Server) scan(ctx context.Context) {
 	for {
 		select {
 		case now := <-ticker.C:
-			s.ledger.Tick(now.UnixNano())
-			s.scanner.Scan(now.UnixNano())
+			nowNs := s.clock(now)
+			s.ledger.Tick(nowNs)
+			s.scanner.Scan(nowNs)
 		case <-ctx.Done():
 			return
 		}

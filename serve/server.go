@@ -60,6 +60,7 @@ type Server struct {
 	guard       *auth.Guard
 	secure      *auth.TLS // nil: plain HTTP
 	connections *auth.Connections
+	taker       *taker // nil: datagrams come from sockets
 	receiving   atomic.Bool
 	settings    atomic.Pointer[collect.Settings]
 	reloading   sync.Mutex
@@ -81,7 +82,7 @@ func New(c *Config, logTo io.Writer) (*Server, error) {
 	s.troubles = store.NewTroubles(s.log)
 	s.dialects = newDialectNotices(s.points, s.log)
 	for _, open := range []func() error{
-		s.openAccess, s.newTables, s.openSockets, s.newReceivers, s.openData, s.newScanner, s.openKeeper,
+		s.openAccess, s.newTables, s.openSockets, s.newReceivers, s.openData, s.openBus, s.newScanner, s.openKeeper,
 		s.openRawReports, s.listenHTTP, s.openAlerts, s.openMitigation,
 		s.openExports,
 	} {
@@ -146,5 +147,8 @@ func (s *Server) openData() error {
 		usual: func() *attack.Usual { return nil },
 	}
 	s.checkpoints.tasks = background(s.checkpoints.run)
+	if c.Role == roleAnalyze {
+		return s.checkpoints.restore([]string{busListen}, 1)
+	}
 	return s.checkpoints.restore(c.Listen, len(s.sockets)/len(c.Listen))
 }

@@ -124,6 +124,7 @@ type keeper struct {
 	notes     *noter
 	reached   reached
 	exports   *exports
+	clock     func(time.Time) int64 // nanoseconds since 1970, by which the tables are looked at
 }
 
 // openKeeper opens the store, if the configuration has a directory for it.
@@ -158,8 +159,9 @@ func (s *Server) openKeeper() error {
 	}
 	k := &keeper{
 		store: disk, dialect: dialect, writer: store.NewWriter(disk, store.DefaultMaxQueued, s.troubles),
+		clock:     s.clock,
 		notes:     &noter{journal: j, troubles: s.troubles, last: time.Now()},
-		intervals: analyze.NewIntervals(s.Collector, s.Events, time.Now().UnixNano()),
+		intervals: analyze.NewIntervals(s.Collector, s.Events, s.clock(time.Now())),
 	}
 	k.tasks = background(k.writer.Run, k.look)
 	k.intervals.TakeBursts(s.bursts)
@@ -192,7 +194,7 @@ func (k *keeper) look(ctx context.Context) {
 		select {
 		case now := <-ticker.C:
 			over := &overInterval{startNs: k.intervals.Open()}
-			k.intervals.Look(now.UnixNano(), func(batch *telemetry.Intervals) {
+			k.intervals.Look(k.clock(now), func(batch *telemetry.Intervals) {
 				k.exports.take(batch)
 				over.follow(batch)
 				// The tables wait for the disk rather than losing records, but not for longer than they can.
@@ -206,10 +208,10 @@ func (k *keeper) look(ctx context.Context) {
 				k.notes.over = append(k.notes.over, over)
 			}
 			k.notes.settle()
-			k.notes.note(k.intervals, now)
+			k.notes.note(k.intervals, now, k.clock(now))
 		case <-ctx.Done():
 			over := &overInterval{startNs: k.intervals.Open()}
-			k.intervals.Finish(time.Now().UnixNano(), func(batch *telemetry.Intervals) {
+			k.intervals.Finish(k.clock(time.Now()), func(batch *telemetry.Intervals) {
 				k.exports.take(batch)
 				over.follow(batch)
 				k.writer.Append(batch)

@@ -11,15 +11,18 @@ import (
 )
 
 // Restore puts a State back at nowNs, before anything is received: accounts go on where they were, what they counted in
-// the interval that was open is closed with it, and the time in between is a gap. socketOf returns the number of the
-// socket that the kernel gives the datagrams of a source to, of those of a listen address; false if it is no longer
-// listened on. It returns how many accounts found no place.
+// the interval that was open is closed with it, and the time in between, if there is any, is a gap. socketOf returns
+// the number of the socket that the kernel gives the datagrams of a source to, of those of a listen address; false if
+// it is no longer listened on. It returns how many accounts found no place.
 func (l *Ledger) Restore(s *State, nowNs int64,
 	socketOf func(listen string, source netip.Addr) (int, bool),
 ) (left int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.gaps = append(slices.Clone(s.Gaps), telemetry.LossGap{From: s.SavedAt, To: time.Unix(0, nowNs).UTC()})
+	l.gaps = slices.Clone(s.Gaps)
+	if nowNs > s.SavedAt.UnixNano() {
+		l.gaps = append(l.gaps, telemetry.LossGap{From: s.SavedAt, To: time.Unix(0, nowNs).UTC()})
+	}
 	l.gaps = l.gaps[max(0, len(l.gaps)-maxGaps):]
 	for i := range s.Sockets {
 		left += l.restoreSocket(&s.Sockets[i], s.SavedAt.UnixNano(), socketOf)

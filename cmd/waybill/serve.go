@@ -25,6 +25,7 @@ console, the API and metrics over HTTP. The configuration comes from --config FI
   waybill serve --listen udp://:8555 --listen udp://:32766 --dialect :32766=onos-int10-ver0
   waybill serve --int-port 17768 --memory 2GiB --workers 2
   waybill serve --data /var/lib/waybill
+  waybill serve --role collect --config collector.yaml
   waybill serve --config waybill.yaml --check`,
 		Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -37,6 +38,13 @@ console, the API and metrics over HTTP. The configuration comes from --config FI
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
+			if c.Role == "collect" {
+				k, err := serve.NewCollector(c, cmd.ErrOrStderr())
+				if err != nil {
+					return err
+				}
+				return k.Run(ctx)
+			}
 			s, err := serve.New(c, cmd.ErrOrStderr())
 			if err != nil {
 				return err
@@ -49,6 +57,10 @@ console, the API and metrics over HTTP. The configuration comes from --config FI
 	f.BoolVar(&check, "check", false, "check the configuration and exit")
 	f.BoolVar(&dump, "dump", false, "print the configuration and exit")
 	f.StringArrayVar(&flags.Listen, "listen", flags.Listen, "`ADDRESS` to receive reports on; may be repeated")
+	f.StringVar(&flags.Role, "role", flags.Role,
+		"`ROLE`: all; collect, which gives what it receives to the bus; analyze, which takes it from there")
+	_ = cmd.RegisterFlagCompletionFunc("role",
+		cobra.FixedCompletions([]string{"all", "collect", "analyze"}, cobra.ShellCompDirectiveNoFileComp))
 	f.StringVar(&flags.HTTP, "http", flags.HTTP,
 		"`ADDRESS` of console, API and metrics; without a host only this machine")
 	f.BoolVar(&flags.Insecure, "insecure", false,
@@ -99,6 +111,7 @@ func loadServeConfig(cmd *cobra.Command, file string, flags *serve.Config, point
 		"listen": func() { c.Listen = flags.Listen }, "http": func() { c.HTTP = flags.HTTP },
 		"coalesce": func() { c.Coalesce = flags.Coalesce }, "insecure": func() { c.Insecure = flags.Insecure },
 		"host": func() { c.Hosts = flags.Hosts }, "memory": func() { c.Memory = flags.Memory },
+		"role":    func() { c.Role = flags.Role },
 		"workers": func() { c.Workers = flags.Workers },
 		"tokens":  func() { c.Tokens = flags.Tokens }, "tls-cert": func() { c.TLS.Cert = flags.TLS.Cert },
 		"tls-key":        func() { c.TLS.Key = flags.TLS.Key },

@@ -1,0 +1,541 @@
+package bus
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// A Consumer takes the messages of all collectors, each number once and in order.
+type Consumer struct {
+	config ConsumerConfig
+	conn   *nats.Conn
+	js     jetstream.JetStream
+
+	mu         sync.Mutex // held while a message is taken
+	sequence   uint64     // of the newest message of the stream
+	pending    uint64     // messages of the stream behind it, as it was told last
+	made       time.Time  // when the stream was made
+	keys       map[Key]*keyState
+	collectors map[string]*collectorState
+	held       int // messages that wait for others
+	heldBytes  int
+	duplicates uint64 // messages
+	damaged    uint64 // messages that cannot be read
+	clockNs    int64  // what taken returned last
+	caughtUp   bool   // everything that was in the stream at the start was taken
+
+	list   []Datagram // goes round
+	memory []byte
+
+	kernelDrops atomic.Uint64 // of all collectors
+
+	confirmed map[Key]uint64 // that outlive a crash
+	purge     uint64         // messages of the stream up to which all are confirmed
+}
+
+// A ConsumerConfig describes an analyzer.
+type ConsumerConfig struct {
+	Bus Config
+	// From is where an analyzer before this one was; nil: there was none.
+	From *Positions
+	// Take gets the datagrams of a message, which are its own until it returns.
+	Take func(h *Header, list []Datagram)
+	Log  *slog.Logger
+}
+
+// Positions say which messages were taken. They are written as JSON.
+type Positions struct {
+	StreamMade time.Time     `json:"stream_made"` // which stream it is
+	Sequence   uint64        `json:"sequence"`    // in it, up to which all were taken
+	TakenNs    int64         `json:"taken_ns"`    // up to when everything that arrived at collectors was taken
+	Keys       []KeyPosition `json:"keys"`
+}
+
+// A KeyPosition is how far the messages of a key were taken.
+type KeyPosition struct {
+	Key
+	Number    uint64 `json:"number"`
+	Datagrams uint64 `json:"datagrams"` // in all messages up to it, with those that were lost
+	Lost      uint64 `json:"lost"`      // datagrams in messages that were given up
+	SeenNs    int64  `json:"seen_ns"`
+}
+
+type keyState struct {
+	KeyPosition
+	waiting map[uint64]heldMessage // by number
+	sinceNs int64                  // since when a number is missing; 0: none is
+}
+
+type heldMessage struct {
+	sequence uint64
+	content  []byte
+}
+
+type collectorState struct {
+	seenNs  int64 // when its last message came
+	wholeNs int64 // up to when all that arrived there was taken
+	run     uint64
+	Counters
+}
+
+const (
+	// missingFor is how long messages are waited for that the bus has lost, and maxHeld and maxHeldBytes how many
+	// others wait behind them.
+	missingFor   = 10 * time.Second
+	maxHeld      = 4096
+	maxHeldBytes = 64 << 20
+	// forgetAfter is how long keys are remembered of which nothing comes; maxKeys bounds them.
+	forgetAfter = 24 * time.Hour
+	maxKeys     = 65536
+	// aliveFor is how long the tables wait for a collector of which nothing comes.
+	aliveFor = 2 * time.Second
+	// longestBehind is how far behind now the tables' clock stays for a collector that is late.
+	longestBehind = 5 * time.Second
+	// purgeEvery is how often what is confirmed is taken out of the stream.
+	purgeEvery = 10 * time.Second
+)
+
+// OpenConsumer opens the connection, which need not succeed at once.
+func OpenConsumer(c ConsumerConfig) (*Consumer, error) {
+	n := &Consumer{
+		config: c, keys: map[Key]*keyState{}, collectors: map[string]*collectorState{}, confirmed: map[Key]uint64{},
+	}
+	if from := c.From; from != nil {
+		n.made, n.sequence, n.clockNs = from.StreamMade, from.Sequence, from.TakenNs
+		for _, at := range from.Keys {
+			n.keys[at.Key] = &keyState{KeyPosition: at}
+			n.confirmed[at.Key] = at.Number
+		}
+	}
+	var err error
+	if n.conn, err = c.Bus.connect(
+		nats.ConnectHandler(n.sayConnected), nats.ReconnectHandler(n.sayConnected),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			if err != nil {
+				c.Log.Warn("no connection to the bus; collectors keep what arrives", "error", err)
+			}
+		}),
+	); err != nil {
+		return nil, err
+	}
+	if n.js, err = jetstream.New(n.conn); err != nil {
+		return nil, err
+	}
+	return n, nil
+}
+
+// sayConnected says that the bus is there.
+func (n *Consumer) sayConnected(conn *nats.Conn) {
+	n.config.Log.Info("connected to the bus", "url", conn.ConnectedUrlRedacted())
+}
+
+// Run takes messages until ctx is done.
+func (n *Consumer) Run(ctx context.Context) {
+	answering, err := n.conn.Subscribe(positionsSubject, n.answer)
+	if err != nil {
+		n.config.Log.Error("collectors are not told what is confirmed", "error", err)
+	} else {
+		defer answering.Unsubscribe()
+	}
+	for failing := false; ctx.Err() == nil; {
+		err := n.consume(ctx)
+		if ctx.Err() != nil {
+			break
+		}
+		if err != nil && !failing {
+			failing = true
+			n.config.Log.Warn("nothing can be taken from the bus yet", "error", err)
+		} else if err == nil {
+			failing = false
+		}
+		select {
+		case <-time.After(500 * time.Millisecond):
+		case <-ctx.Done():
+		}
+	}
+	n.conn.Close()
+}
+
+// consume takes messages from where it is, until ctx is done or something is in the way.
+func (n *Consumer) consume(ctx context.Context) error {
+	asking, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	stream, err := n.js.CreateOrUpdateStream(asking, n.config.Bus.openStream(n.config.Bus.Stream))
+	if err != nil {
+		return err
+	}
+	info, err := stream.Info(asking)
+	if err != nil {
+		return err
+	}
+	n.begin(info)
+	consumer, err := n.js.OrderedConsumer(asking, streamName, jetstream.OrderedConsumerConfig{
+		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: n.sequence + 1,
+	})
+	if err != nil {
+		return err
+	}
+	broken := make(chan error, 1)
+	taking, err := consumer.Consume(n.take, jetstream.PullMaxMessages(256),
+		jetstream.ConsumeErrHandler(func(_ jetstream.ConsumeContext, err error) {
+			if !errors.Is(err, jetstream.ErrNoHeartbeat) { // it asks again by itself
+				select {
+				case broken <- err:
+				default:
+				}
+			}
+		}))
+	if err != nil {
+		return err
+	}
+	defer func() { taking.Stop(); <-taking.Closed() }()
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	purged := time.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case err := <-broken:
+			return err
+		case now := <-ticker.C:
+			n.giveUp(now.UnixNano())
+			if now.Sub(purged) >= purgeEvery {
+				purged = now
+				if at := n.purgeable(); at > 0 {
+					_ = stream.Purge(ctx, jetstream.WithPurgeSequence(at+1)) // the next one does more
+				}
+			}
+		}
+	}
+}
+
+// begin notes which stream it is. In another one than before everything is new, but for the numbers.
+func (n *Consumer) begin(info *jetstream.StreamInfo) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if !info.Created.Equal(n.made) || info.State.LastSeq < n.sequence {
+		if n.sequence > 0 {
+			n.config.Log.Warn("the stream is another one than before; collectors send again what it has lost",
+				"made", info.Created, "before", n.made)
+		}
+		n.made, n.sequence = info.Created, 0
+	}
+	n.pending = info.State.LastSeq - n.sequence
+	n.caughtUp = n.caughtUp || n.pending == 0
+}
+
+// take takes a message from the stream.
+func (n *Consumer) take(m jetstream.Msg) {
+	meta, err := m.Metadata()
+	if err != nil {
+		return // it is none of a stream
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.sequence, n.pending = meta.Sequence.Stream, meta.NumPending
+	if n.pending == 0 {
+		n.caughtUp = true
+	}
+	n.takeContent(m.Data(), meta.Sequence.Stream)
+}
+
+// takeContent takes a message if it is the next of its key, holds it if others are missing before it, and drops it if
+// it was taken. The Consumer is locked.
+func (n *Consumer) takeContent(content []byte, sequence uint64) {
+	h, _, err := DecodeHeader(content)
+	if err != nil {
+		n.damaged++
+		n.config.Log.Error("a message of the bus cannot be read; the collector sends it again if it is one",
+			"error", err, "sequence", sequence)
+		return
+	}
+	key := h.Key()
+	at := n.keys[key]
+	if at == nil {
+		if len(n.keys) >= maxKeys {
+			n.forgetOldest()
+		}
+		// What was before it was taken, and forgotten, or it is the first.
+		at = &keyState{KeyPosition: KeyPosition{Key: key, Number: h.Number - 1, Datagrams: h.Before}}
+		n.keys[key] = at
+	}
+	switch {
+	case h.Number <= at.Number:
+		n.duplicates++
+	case h.Number > at.Number+1:
+		if at.waiting == nil {
+			at.waiting, at.sinceNs = map[uint64]heldMessage{}, time.Now().UnixNano()
+		}
+		if _, has := at.waiting[h.Number]; !has {
+			at.waiting[h.Number] = heldMessage{sequence, content}
+			n.held++
+			n.heldBytes += len(content)
+		}
+		if n.held > maxHeld || n.heldBytes > maxHeldBytes {
+			n.skip(at)
+		}
+	default:
+		n.takeNext(at, content)
+		n.release(at)
+	}
+}
+
+// takeNext takes the message whose turn it is.
+func (n *Consumer) takeNext(at *keyState, content []byte) {
+	var h Header
+	var err error
+	h, n.list, n.memory, err = Decode(content, n.memory, n.list[:0])
+	if err != nil {
+		// Its sum is right, and it is wrong: sending it again would not help.
+		n.damaged++
+		at.Lost += uint64(h.Datagrams)
+		n.config.Log.Error("datagrams are lost: a message cannot be read", "collector", h.Collector, "error", err,
+			"datagrams", h.Datagrams)
+		n.list = n.list[:0]
+	}
+	if h.Before > at.Datagrams {
+		at.Lost += h.Before - at.Datagrams
+	}
+	at.Number, at.Datagrams = h.Number, h.Before+uint64(h.Datagrams)
+	at.SeenNs = time.Now().UnixNano()
+	if len(n.list) > 0 {
+		n.config.Take(&h, n.list)
+	}
+	c := n.collectors[h.Collector]
+	if c == nil {
+		c = &collectorState{}
+		n.collectors[h.Collector] = c
+	}
+	c.seenNs = at.SeenNs
+	if h.Run >= c.run {
+		if h.Run > c.run {
+			c.Counters = Counters{} // they begin anew; what was before stays counted
+		}
+		if dropped := h.Counters.KernelDrops; dropped > c.KernelDrops {
+			n.kernelDrops.Add(dropped - c.KernelDrops)
+		}
+		c.run, c.Counters = h.Run, h.Counters
+	}
+	if h.WholeNs > 0 {
+		c.wholeNs = h.WholeNs
+	}
+}
+
+// release takes what waited for the message that was taken.
+func (n *Consumer) release(at *keyState) {
+	for len(at.waiting) > 0 {
+		next, has := at.waiting[at.Number+1]
+		if !has {
+			at.sinceNs = time.Now().UnixNano()
+			return
+		}
+		delete(at.waiting, at.Number+1)
+		n.held--
+		n.heldBytes -= len(next.content)
+		n.takeNext(at, next.content)
+	}
+	at.waiting, at.sinceNs = nil, 0
+}
+
+// skip gives up what is missing before the first message that waits.
+func (n *Consumer) skip(at *keyState) {
+	first := slices.Min(slices.Collect(maps.Keys(at.waiting)))
+	h, _, _ := DecodeHeader(at.waiting[first].content)
+	lost := h.Before - at.Datagrams
+	n.config.Log.Error("datagrams are lost: neither the bus nor the collector has them", "collector", at.Collector,
+		"partition", at.Partition, "messages", first-at.Number-1, "datagrams", lost)
+	at.Number = first - 1 // takeNext counts
+	n.release(at)
+}
+
+// giveUp gives up what was missing for too long, and forgets keys of which nothing came for a day.
+func (n *Consumer) giveUp(nowNs int64) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for key, at := range n.keys {
+		if at.sinceNs > 0 && nowNs-at.sinceNs > int64(missingFor) {
+			n.skip(at)
+		}
+		if at.waiting == nil && nowNs-at.SeenNs > int64(forgetAfter) {
+			delete(n.keys, key)
+			delete(n.confirmed, key)
+		}
+	}
+}
+
+// forgetOldest makes room for a key.
+func (n *Consumer) forgetOldest() {
+	var oldest *keyState
+	for _, at := range n.keys {
+		if at.waiting == nil && (oldest == nil || at.SeenNs < oldest.SeenNs) {
+			oldest = at
+		}
+	}
+	if oldest != nil {
+		delete(n.keys, oldest.Key)
+		delete(n.confirmed, oldest.Key)
+	}
+}
+
+// Hold calls f between two messages, with what was taken.
+func (n *Consumer) Hold(f func(*Positions)) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	f(n.positions())
+}
+
+// positions returns what was taken. What waits is taken again, or dropped, by the next analyzer. The Consumer is
+// locked.
+func (n *Consumer) positions() *Positions {
+	p := &Positions{StreamMade: n.made, Sequence: n.sequence, TakenNs: n.taken(time.Now().UnixNano())}
+	for _, at := range n.keys {
+		for _, m := range at.waiting {
+			p.Sequence = min(p.Sequence, m.sequence-1)
+		}
+		p.Keys = append(p.Keys, at.KeyPosition)
+	}
+	slices.SortFunc(p.Keys, func(a, b KeyPosition) int {
+		return cmp.Or(cmp.Compare(a.Collector, b.Collector), cmp.Compare(a.Run, b.Run),
+			cmp.Compare(a.Partition, b.Partition))
+	})
+	return p
+}
+
+// Confirm says that what was taken up to p outlives a crash.
+func (n *Consumer) Confirm(p *Positions) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, at := range p.Keys {
+		n.confirmed[at.Key] = at.Number
+	}
+	if p.StreamMade.Equal(n.made) {
+		n.purge = p.Sequence
+	}
+}
+
+// purgeable returns up to which message the stream may forget; 0: none.
+func (n *Consumer) purgeable() uint64 {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.purge
+}
+
+// answer tells a collector what is confirmed, and what is missing.
+func (n *Consumer) answer(m *nats.Msg) {
+	n.mu.Lock()
+	list := []Position{}
+	for key, at := range n.keys {
+		if key.Collector != string(m.Data) {
+			continue
+		}
+		p := Position{Run: key.Run, Partition: key.Partition, Confirmed: n.confirmed[key]}
+		if at.waiting != nil {
+			p.MissingFrom, p.MissingTo = at.Number+1, slices.Min(slices.Collect(maps.Keys(at.waiting)))-1
+		}
+		list = append(list, p)
+	}
+	n.mu.Unlock()
+	if content, err := json.Marshal(list); err == nil {
+		_ = m.Respond(content) // it asks again
+	}
+}
+
+// Taken returns up to when all that arrived at collectors was taken, nanoseconds since 1970; nowNs is now. It never
+// goes back. At the start it follows what was in the stream already; after that it waits for the collector that is
+// behind the most, but not for one of which nothing comes, and not for long: what such a collector sends later is late.
+func (n *Consumer) Taken(nowNs int64) int64 {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.taken(nowNs)
+}
+
+// taken is Taken of a Consumer that is locked.
+func (n *Consumer) taken(nowNs int64) int64 {
+	at, latest := nowNs, int64(0)
+	for _, c := range n.collectors {
+		if latest = max(latest, c.wholeNs); c.wholeNs > 0 && nowNs-c.seenNs < int64(aliveFor) {
+			at = min(at, c.wholeNs)
+		}
+	}
+	switch {
+	case n.caughtUp:
+		at = max(at, nowNs-int64(longestBehind))
+	case latest > 0:
+		at = latest
+	case n.clockNs > 0:
+		at = n.clockNs
+	}
+	n.clockNs = max(n.clockNs, min(at, nowNs))
+	return n.clockNs
+}
+
+// KernelDrops returns how many datagrams the kernels dropped at all collectors, as far as these told since the Consumer
+// was opened. It takes no lock: whoever holds the Consumer may wait for who asks.
+func (n *Consumer) KernelDrops() uint64 { return n.kernelDrops.Load() }
+
+// A CollectorState is what is known of a collector.
+type CollectorState struct {
+	Name     string
+	Run      uint64
+	SeenNs   int64  // when its last message came
+	WholeNs  int64  // up to when all that arrived there was taken
+	Taken    uint64 // datagrams, of all its lives that are remembered
+	Lost     uint64 // datagrams in messages that were given up
+	Missing  int    // messages that wait for others that are missing
+	Counters Counters
+}
+
+// Collectors returns what is known of the collectors, by name.
+func (n *Consumer) Collectors() []CollectorState {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	states := map[string]*CollectorState{}
+	for _, at := range n.keys {
+		s := states[at.Collector]
+		if s == nil {
+			s = &CollectorState{Name: at.Collector}
+			states[at.Collector] = s
+		}
+		s.Taken += at.Datagrams - at.Lost
+		s.Lost += at.Lost
+		s.Missing += len(at.waiting)
+		s.SeenNs = max(s.SeenNs, at.SeenNs)
+		if c := n.collectors[at.Collector]; c != nil {
+			s.Run, s.WholeNs, s.Counters = c.run, c.wholeNs, c.Counters
+		}
+	}
+	list := make([]CollectorState, 0, len(states))
+	for _, name := range slices.Sorted(maps.Keys(states)) {
+		list = append(list, *states[name])
+	}
+	return list
+}
+
+// ConsumerStats are counters of a Consumer.
+type ConsumerStats struct {
+	Connected  bool
+	Sequence   uint64 // in the stream, of the newest message that was taken
+	Pending    uint64 // messages in the stream behind it
+	Duplicates uint64 // messages that came again
+	Damaged    uint64 // messages that could not be read
+	Held       int    // messages that wait for others that are missing
+}
+
+// Stats returns the counters as they are now.
+func (n *Consumer) Stats() ConsumerStats {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return ConsumerStats{n.conn.IsConnected(), n.sequence, n.pending, n.duplicates, n.damaged, n.held}
+}
