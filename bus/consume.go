@@ -27,13 +27,16 @@ type Consumer struct {
 	pending    uint64     // messages of the stream behind it, as it was told last
 	made       time.Time  // when the stream was made
 	keys       map[Key]*keyState
-	collectors map[string]*collectorState
 	held       int // messages that wait for others
 	heldBytes  int
 	duplicates uint64 // messages
 	damaged    uint64 // messages that cannot be read
-	clockNs    int64  // what taken returned last
-	caughtUp   bool   // everything that was in the stream at the start was taken
+
+	// The clock has a lock of its own, which nobody holds who waits: whoever takes datagrams may ask for the time.
+	clock      sync.Mutex
+	collectors map[string]*collectorState
+	clockNs    int64 // what Taken returned last
+	caughtUp   bool  // everything that was in the stream at the start was taken
 
 	list   []Datagram // goes round
 	memory []byte
@@ -233,7 +236,7 @@ func (n *Consumer) begin(info *jetstream.StreamInfo) {
 		n.made, n.sequence = info.Created, 0
 	}
 	n.pending = info.State.LastSeq - n.sequence
-	n.caughtUp = n.caughtUp || n.pending == 0
+	n.catchUp()
 }
 
 // take takes a message from the stream.
@@ -245,10 +248,18 @@ func (n *Consumer) take(m jetstream.Msg) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.sequence, n.pending = meta.Sequence.Stream, meta.NumPending
-	if n.pending == 0 {
-		n.caughtUp = true
-	}
 	n.takeContent(m.Data(), meta.Sequence.Stream)
+	n.catchUp()
+}
+
+// catchUp notes whether everything was taken that was in the stream at the start.
+func (n *Consumer) catchUp() {
+	if n.pending > 0 {
+		return
+	}
+	n.clock.Lock()
+	defer n.clock.Unlock()
+	n.caughtUp = true
 }
 
 // takeContent takes a message if it is the next of its key, holds it if others are missing before it, and drops it if
@@ -313,6 +324,8 @@ func (n *Consumer) takeNext(at *keyState, content []byte) {
 	if len(n.list) > 0 {
 		n.config.Take(&h, n.list)
 	}
+	n.clock.Lock()
+	defer n.clock.Unlock()
 	c := n.collectors[h.Collector]
 	if c == nil {
 		c = &collectorState{}
@@ -399,7 +412,7 @@ func (n *Consumer) Hold(f func(*Positions)) {
 // positions returns what was taken. What waits is taken again, or dropped, by the next analyzer. The Consumer is
 // locked.
 func (n *Consumer) positions() *Positions {
-	p := &Positions{StreamMade: n.made, Sequence: n.sequence, TakenNs: n.taken(time.Now().UnixNano())}
+	p := &Positions{StreamMade: n.made, Sequence: n.sequence, TakenNs: n.Taken(time.Now().UnixNano())}
 	for _, at := range n.keys {
 		for _, m := range at.waiting {
 			p.Sequence = min(p.Sequence, m.sequence-1)
@@ -456,13 +469,8 @@ func (n *Consumer) answer(m *nats.Msg) {
 // goes back. At the start it follows what was in the stream already; after that it waits for the collector that is
 // behind the most, but not for one of which nothing comes, and not for long: what such a collector sends later is late.
 func (n *Consumer) Taken(nowNs int64) int64 {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.taken(nowNs)
-}
-
-// taken is Taken of a Consumer that is locked.
-func (n *Consumer) taken(nowNs int64) int64 {
+	n.clock.Lock()
+	defer n.clock.Unlock()
 	at, latest := nowNs, int64(0)
 	for _, c := range n.collectors {
 		if latest = max(latest, c.wholeNs); c.wholeNs > 0 && nowNs-c.seenNs < int64(aliveFor) {
@@ -501,6 +509,8 @@ type CollectorState struct {
 func (n *Consumer) Collectors() []CollectorState {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	n.clock.Lock()
+	defer n.clock.Unlock()
 	states := map[string]*CollectorState{}
 	for _, at := range n.keys {
 		s := states[at.Collector]

@@ -46,7 +46,8 @@ func (p *process) kill() {
 // the bus are killed, and the ledger names what a killed collector had in its memory.
 func TestRoles(t *testing.T) {
 	bus, web := test.FreePort(t, "tcp"), test.FreePort(t, "tcp")
-	analyze := fmt.Sprintf("role: analyze\nhttp: %s\ndata: %s\nbus: {embedded: %q}\n", web, t.TempDir(), bus)
+	analyze := fmt.Sprintf("role: analyze\nworkers: 2\nhttp: %s\ndata: %s\nbus: {embedded: %q}\n", web,
+		t.TempDir(), bus)
 	type collector struct {
 		udp, http, config string
 		*process
