@@ -115,6 +115,9 @@ const demoInstructions = "instructions: " +
 // TestNetworkMetrics lets a Prometheus scrape a server that sees the demo, for some seconds in real time, and compares
 // what it knows with what happened.
 func TestNetworkMetrics(t *testing.T) {
+	if test.RaceDetector {
+		t.Skip("it compares figures, which do not depend on the race detector, and waits for them ten times as long with it")
+	}
 	s, err := scenario.Load(filepath.Join(test.Root(), "scenarios/demo.yaml"))
 	if err != nil {
 		t.Fatal(err)
