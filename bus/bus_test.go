@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -73,7 +74,7 @@ func startAnalyzer(t *testing.T, address string, from *Positions) *testAnalyzer 
 	a.Consumer, err = OpenConsumer(ConsumerConfig{
 		Bus:  Config{URLs: []string{"nats://" + address}, Name: "analyzer", Stream: StreamConfig{MaxBytes: 1 << 29}},
 		From: from, Log: testLog(t).With("analyzer", true),
-		Take: func(h *Header, list []Datagram) {
+		Deliver: func(h *Header, list []Datagram) {
 			a.mu.Lock()
 			defer a.mu.Unlock()
 			for _, d := range list {
@@ -155,11 +156,62 @@ func TestBus(t *testing.T) {
 		a.Confirm(p)
 		return one.Stats().SpoolBytes+two.Stats().SpoolBytes < 4000
 	})
-	if c := a.Collectors(); len(c) != 2 || c[0].Name != "one" || c[0].Taken != 20000 || c[1].Lost != 0 ||
+	if c := a.Collectors(); len(c) != 2 || c[0].Name != "one" || c[0].Delivered != 20000 || c[1].Lost != 0 ||
 		c[0].Counters.Received != 5 {
 		t.Errorf("got %+v", c)
 	}
-	if at := a.Taken(time.Now().UnixNano()); time.Since(time.Unix(0, at)) > longestBehind {
+	if at := a.Delivered(time.Now().UnixNano()); time.Since(time.Unix(0, at)) > longestBehind {
 		t.Errorf("all was taken up to %v before now", time.Since(time.Unix(0, at)))
+	}
+}
+
+// Each number is taken once and in order, however messages come: also the first of a collector that nobody has heard
+// of, when the bus took it behind others. What does not come is given up, and counted.
+func TestOrder(t *testing.T) {
+	var taken []uint64
+	n := &Consumer{
+		config: ConsumerConfig{
+			Log: testLog(t), Deliver: func(h *Header, list []Datagram) { taken = append(taken, h.Number) },
+		},
+		keys: map[Key]*keyState{}, collectors: map[string]*collectorState{}, confirmed: map[Key]uint64{},
+	}
+	sequence := uint64(0)
+	take := func(run, number uint64) {
+		sequence++
+		n.sequence = sequence
+		n.accept(messageOf(Header{Collector: "a", Run: run, Number: number, Before: (number - 1) * 10},
+			someDatagrams(10, number)), sequence)
+	}
+	want := func(what string, numbers ...uint64) {
+		t.Helper()
+		if !slices.Equal(taken, numbers) {
+			t.Errorf("%s: got %v, want %v", what, taken, numbers)
+		}
+		taken = nil
+	}
+	later := func() { n.expireMissing(time.Now().Add(missingFor + time.Second).UnixNano()) }
+	for _, number := range []uint64{3, 2, 2, 1, 1, 3} {
+		take(1, number)
+	}
+	want("the first came last", 1, 2, 3)
+	take(1, 6)
+	if p := n.positions(); p.Sequence != sequence-1 || p.Keys[0].Number != 3 {
+		t.Errorf("a message waits, and the positions are %+v", p)
+	}
+	take(1, 4)
+	want("one is missing", 4)
+	n.expireMissing(time.Now().UnixNano())
+	want("not for long")
+	later()
+	take(1, 5)
+	take(1, 7)
+	want("it did not come", 6, 7)
+	take(2, 8) // an analyzer that has lost its data
+	later()
+	take(2, 9)
+	want("a run that goes on", 8, 9)
+	c := n.Collectors()[0]
+	if c.Lost != 10 || c.Delivered != 60+20 || n.duplicates != 4 || n.held != 0 || n.heldBytes != 0 {
+		t.Errorf("got %+v, %d duplicates, %d held with %d bytes", c, n.duplicates, n.held, n.heldBytes)
 	}
 }

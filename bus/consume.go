@@ -22,21 +22,21 @@ type Consumer struct {
 	conn   *nats.Conn
 	js     jetstream.JetStream
 
-	mu         sync.Mutex // held while a message is taken
+	mu         sync.Mutex // held while a message is delivered
 	sequence   uint64     // of the newest message of the stream
 	pending    uint64     // messages of the stream behind it, as it was told last
-	made       time.Time  // when the stream was made
+	created    time.Time  // when the stream was made
 	keys       map[Key]*keyState
 	held       int // messages that wait for others
 	heldBytes  int
 	duplicates uint64 // messages
 	damaged    uint64 // messages that cannot be read
 
-	// The clock has a lock of its own, which nobody holds who waits: whoever takes datagrams may ask for the time.
+	// The clock has a lock of its own, which nobody holds who waits: whoever receives datagrams may ask for the time.
 	clock      sync.Mutex
 	collectors map[string]*collectorState
-	clockNs    int64 // what Taken returned last
-	caughtUp   bool  // everything that was in the stream at the start was taken
+	clockNs    int64 // what Delivered returned last
+	caughtUp   bool  // everything that was in the stream at the start was delivered
 
 	list   []Datagram // goes round
 	memory []byte
@@ -52,24 +52,25 @@ type ConsumerConfig struct {
 	Bus Config
 	// From is where an analyzer before this one was; nil: there was none.
 	From *Positions
-	// Take gets the datagrams of a message, which are its own until it returns.
-	Take func(h *Header, list []Datagram)
-	Log  *slog.Logger
+	// Deliver gets the datagrams of a message, which are its own until it returns.
+	Deliver func(h *Header, list []Datagram)
+	Log     *slog.Logger
 }
 
-// Positions say which messages were taken. They are written as JSON.
+// Positions say which messages were delivered. They are written as JSON.
 type Positions struct {
-	StreamMade time.Time     `json:"stream_made"` // which stream it is
-	Sequence   uint64        `json:"sequence"`    // in it, up to which all were taken
-	TakenNs    int64         `json:"taken_ns"`    // up to when everything that arrived at collectors was taken
-	Keys       []KeyPosition `json:"keys"`
+	StreamCreated time.Time     `json:"stream_created"` // which stream it is
+	Sequence      uint64        `json:"sequence"`       // in it, up to which all were delivered
+	DeliveredNs   int64         `json:"delivered_ns"`   // up to when all that arrived at collectors was delivered
+	Keys          []KeyPosition `json:"keys"`
 }
 
-// A KeyPosition is how far the messages of a key were taken.
+// A KeyPosition is how far the messages of a key were delivered.
 type KeyPosition struct {
 	Key
 	Number    uint64 `json:"number"`
 	Datagrams uint64 `json:"datagrams"` // in all messages up to it, with those that were lost
+	Before    uint64 `json:"before"`    // of these, in messages that an analyzer took whose data are not here
 	Lost      uint64 `json:"lost"`      // datagrams in messages that were given up
 	SeenNs    int64  `json:"seen_ns"`
 }
@@ -87,7 +88,7 @@ type heldMessage struct {
 
 type collectorState struct {
 	seenNs  int64 // when its last message came
-	wholeNs int64 // up to when all that arrived there was taken
+	wholeNs int64 // up to when all that arrived there was delivered
 	run     uint64
 	Counters
 }
@@ -115,7 +116,7 @@ func OpenConsumer(c ConsumerConfig) (*Consumer, error) {
 		config: c, keys: map[Key]*keyState{}, collectors: map[string]*collectorState{}, confirmed: map[Key]uint64{},
 	}
 	if from := c.From; from != nil {
-		n.made, n.sequence, n.clockNs = from.StreamMade, from.Sequence, from.TakenNs
+		n.created, n.sequence, n.clockNs = from.StreamCreated, from.Sequence, from.DeliveredNs
 		for _, at := range from.Keys {
 			n.keys[at.Key] = &keyState{KeyPosition: at}
 			n.confirmed[at.Key] = at.Number
@@ -123,7 +124,7 @@ func OpenConsumer(c ConsumerConfig) (*Consumer, error) {
 	}
 	var err error
 	if n.conn, err = c.Bus.connect(
-		nats.ConnectHandler(n.sayConnected), nats.ReconnectHandler(n.sayConnected),
+		nats.ConnectHandler(n.logConnected), nats.ReconnectHandler(n.logConnected),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil {
 				c.Log.Warn("no connection to the bus; collectors keep what arrives", "error", err)
@@ -138,8 +139,8 @@ func OpenConsumer(c ConsumerConfig) (*Consumer, error) {
 	return n, nil
 }
 
-// sayConnected says that the bus is there.
-func (n *Consumer) sayConnected(conn *nats.Conn) {
+// logConnected logs that the bus is there.
+func (n *Consumer) logConnected(conn *nats.Conn) {
 	n.config.Log.Info("connected to the bus", "url", conn.ConnectedUrlRedacted())
 }
 
@@ -158,7 +159,7 @@ func (n *Consumer) Run(ctx context.Context) {
 		}
 		if err != nil && !failing {
 			failing = true
-			n.config.Log.Warn("nothing can be taken from the bus yet", "error", err)
+			n.config.Log.Warn("cannot consume from the bus yet; retrying", "error", err)
 		} else if err == nil {
 			failing = false
 		}
@@ -182,15 +183,21 @@ func (n *Consumer) consume(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	n.begin(info)
+	from := n.begin(info)
 	consumer, err := n.js.OrderedConsumer(asking, streamName, jetstream.OrderedConsumerConfig{
-		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: n.sequence + 1,
+		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: from,
 	})
 	if err != nil {
 		return err
 	}
-	broken := make(chan error, 1)
-	taking, err := consumer.Consume(n.take, jetstream.PullMaxMessages(256),
+	broken, over := make(chan error, 1), false // over: under mu
+	taking, err := consumer.Consume(func(m jetstream.Msg) {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		if !over {
+			n.receive(m)
+		}
+	}, jetstream.PullMaxMessages(256),
 		jetstream.ConsumeErrHandler(func(_ jetstream.ConsumeContext, err error) {
 			if !errors.Is(err, jetstream.ErrNoHeartbeat) { // it asks again by itself
 				select {
@@ -202,7 +209,14 @@ func (n *Consumer) consume(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer func() { taking.Stop(); <-taking.Closed() }()
+	// Nothing is delivered behind this. That the library has stopped, too, is not waited for: it may be asking a server
+	// that is gone.
+	defer func() {
+		n.mu.Lock()
+		over = true
+		n.mu.Unlock()
+		taking.Stop()
+	}()
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
 	purged := time.Now()
@@ -213,7 +227,7 @@ func (n *Consumer) consume(ctx context.Context) error {
 		case err := <-broken:
 			return err
 		case now := <-ticker.C:
-			n.giveUp(now.UnixNano())
+			n.expireMissing(now.UnixNano())
 			if now.Sub(purged) >= purgeEvery {
 				purged = now
 				if at := n.purgeable(); at > 0 {
@@ -224,35 +238,35 @@ func (n *Consumer) consume(ctx context.Context) error {
 	}
 }
 
-// begin notes which stream it is. In another one than before everything is new, but for the numbers.
-func (n *Consumer) begin(info *jetstream.StreamInfo) {
+// begin notes which stream it is, and returns the first message to take. In another stream than before everything is
+// new, but for the numbers.
+func (n *Consumer) begin(info *jetstream.StreamInfo) (from uint64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if !info.Created.Equal(n.made) || info.State.LastSeq < n.sequence {
+	if !info.Created.Equal(n.created) || info.State.LastSeq < n.sequence {
 		if n.sequence > 0 {
 			n.config.Log.Warn("the stream is another one than before; collectors send again what it has lost",
-				"made", info.Created, "before", n.made)
+				"created", info.Created, "before", n.created)
 		}
-		n.made, n.sequence = info.Created, 0
+		n.created, n.sequence = info.Created, 0
 	}
 	n.pending = info.State.LastSeq - n.sequence
 	n.catchUp()
+	return n.sequence + 1
 }
 
-// take takes a message from the stream.
-func (n *Consumer) take(m jetstream.Msg) {
+// receive accepts a message of the stream. The Consumer is locked.
+func (n *Consumer) receive(m jetstream.Msg) {
 	meta, err := m.Metadata()
 	if err != nil {
 		return // it is none of a stream
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
 	n.sequence, n.pending = meta.Sequence.Stream, meta.NumPending
-	n.takeContent(m.Data(), meta.Sequence.Stream)
+	n.accept(m.Data(), meta.Sequence.Stream)
 	n.catchUp()
 }
 
-// catchUp notes whether everything was taken that was in the stream at the start.
+// catchUp notes whether everything was delivered that was in the stream at the start.
 func (n *Consumer) catchUp() {
 	if n.pending > 0 {
 		return
@@ -262,9 +276,9 @@ func (n *Consumer) catchUp() {
 	n.caughtUp = true
 }
 
-// takeContent takes a message if it is the next of its key, holds it if others are missing before it, and drops it if
-// it was taken. The Consumer is locked.
-func (n *Consumer) takeContent(content []byte, sequence uint64) {
+// accept delivers a message if it is the next of its key, holds it if others are missing before it, and drops it if
+// it was delivered. The Consumer is locked.
+func (n *Consumer) accept(content []byte, sequence uint64) {
 	h, _, err := DecodeHeader(content)
 	if err != nil {
 		n.damaged++
@@ -278,8 +292,7 @@ func (n *Consumer) takeContent(content []byte, sequence uint64) {
 		if len(n.keys) >= maxKeys {
 			n.forgetOldest()
 		}
-		// What was before it was taken, and forgotten, or it is the first.
-		at = &keyState{KeyPosition: KeyPosition{Key: key, Number: h.Number - 1, Datagrams: h.Before}}
+		at = &keyState{KeyPosition: KeyPosition{Key: key}}
 		n.keys[key] = at
 	}
 	switch {
@@ -289,7 +302,9 @@ func (n *Consumer) takeContent(content []byte, sequence uint64) {
 		if at.waiting == nil {
 			at.waiting, at.sinceNs = map[uint64]heldMessage{}, time.Now().UnixNano()
 		}
-		if _, has := at.waiting[h.Number]; !has {
+		if _, has := at.waiting[h.Number]; has {
+			n.duplicates++
+		} else {
 			at.waiting[h.Number] = heldMessage{sequence, content}
 			n.held++
 			n.heldBytes += len(content)
@@ -298,13 +313,13 @@ func (n *Consumer) takeContent(content []byte, sequence uint64) {
 			n.skip(at)
 		}
 	default:
-		n.takeNext(at, content)
+		n.deliver(at, content)
 		n.release(at)
 	}
 }
 
-// takeNext takes the message whose turn it is.
-func (n *Consumer) takeNext(at *keyState, content []byte) {
+// deliver delivers the message whose turn it is.
+func (n *Consumer) deliver(at *keyState, content []byte) {
 	var h Header
 	var err error
 	h, n.list, n.memory, err = Decode(content, n.memory, n.list[:0])
@@ -322,7 +337,7 @@ func (n *Consumer) takeNext(at *keyState, content []byte) {
 	at.Number, at.Datagrams = h.Number, h.Before+uint64(h.Datagrams)
 	at.SeenNs = time.Now().UnixNano()
 	if len(n.list) > 0 {
-		n.config.Take(&h, n.list)
+		n.config.Deliver(&h, n.list)
 	}
 	n.clock.Lock()
 	defer n.clock.Unlock()
@@ -346,7 +361,7 @@ func (n *Consumer) takeNext(at *keyState, content []byte) {
 	}
 }
 
-// release takes what waited for the message that was taken.
+// release takes what waited for the message that was delivered.
 func (n *Consumer) release(at *keyState) {
 	for len(at.waiting) > 0 {
 		next, has := at.waiting[at.Number+1]
@@ -357,7 +372,7 @@ func (n *Consumer) release(at *keyState) {
 		delete(at.waiting, at.Number+1)
 		n.held--
 		n.heldBytes -= len(next.content)
-		n.takeNext(at, next.content)
+		n.deliver(at, next.content)
 	}
 	at.waiting, at.sinceNs = nil, 0
 }
@@ -366,15 +381,21 @@ func (n *Consumer) release(at *keyState) {
 func (n *Consumer) skip(at *keyState) {
 	first := slices.Min(slices.Collect(maps.Keys(at.waiting)))
 	h, _, _ := DecodeHeader(at.waiting[first].content)
-	lost := h.Before - at.Datagrams
-	n.config.Log.Error("datagrams are lost: neither the bus nor the collector has them", "collector", at.Collector,
-		"partition", at.Partition, "messages", first-at.Number-1, "datagrams", lost)
-	at.Number = first - 1 // takeNext counts
+	if at.Number == 0 {
+		// The collector has it confirmed, by an analyzer whose data are not here.
+		n.config.Log.Warn("earlier messages of a collector were delivered to another analyzer",
+			"collector", at.Collector, "partition", at.Partition, "messages", first-1, "datagrams", h.Before)
+		at.Before, at.Datagrams = h.Before, h.Before
+	} else {
+		n.config.Log.Error("datagrams are lost: neither the bus nor the collector has them", "collector", at.Collector,
+			"partition", at.Partition, "messages", first-at.Number-1, "datagrams", h.Before-at.Datagrams)
+	}
+	at.Number = first - 1 // deliver counts
 	n.release(at)
 }
 
-// giveUp gives up what was missing for too long, and forgets keys of which nothing came for a day.
-func (n *Consumer) giveUp(nowNs int64) {
+// expireMissing gives up what was missing for too long, and forgets keys of which nothing came for a day.
+func (n *Consumer) expireMissing(nowNs int64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for key, at := range n.keys {
@@ -402,17 +423,17 @@ func (n *Consumer) forgetOldest() {
 	}
 }
 
-// Hold calls f between two messages, with what was taken.
+// Hold calls f between two messages, with what was delivered.
 func (n *Consumer) Hold(f func(*Positions)) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	f(n.positions())
 }
 
-// positions returns what was taken. What waits is taken again, or dropped, by the next analyzer. The Consumer is
-// locked.
+// positions returns what was delivered. What waits is delivered again, or dropped, by the next analyzer. The Consumer
+// is locked.
 func (n *Consumer) positions() *Positions {
-	p := &Positions{StreamMade: n.made, Sequence: n.sequence, TakenNs: n.Taken(time.Now().UnixNano())}
+	p := &Positions{StreamCreated: n.created, Sequence: n.sequence, DeliveredNs: n.Delivered(time.Now().UnixNano())}
 	for _, at := range n.keys {
 		for _, m := range at.waiting {
 			p.Sequence = min(p.Sequence, m.sequence-1)
@@ -426,14 +447,14 @@ func (n *Consumer) positions() *Positions {
 	return p
 }
 
-// Confirm says that what was taken up to p outlives a crash.
+// Confirm says that what was delivered up to p outlives a crash.
 func (n *Consumer) Confirm(p *Positions) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, at := range p.Keys {
 		n.confirmed[at.Key] = at.Number
 	}
-	if p.StreamMade.Equal(n.made) {
+	if p.StreamCreated.Equal(n.created) {
 		n.purge = p.Sequence
 	}
 }
@@ -465,10 +486,11 @@ func (n *Consumer) answer(m *nats.Msg) {
 	}
 }
 
-// Taken returns up to when all that arrived at collectors was taken, nanoseconds since 1970; nowNs is now. It never
-// goes back. At the start it follows what was in the stream already; after that it waits for the collector that is
-// behind the most, but not for one of which nothing comes, and not for long: what such a collector sends later is late.
-func (n *Consumer) Taken(nowNs int64) int64 {
+// Delivered returns up to when all that arrived at collectors was delivered, nanoseconds since 1970; nowNs is now. It
+// never goes back. At the start it follows what was in the stream already; after that it waits for the collector that
+// is behind the most, but not for one of which nothing comes, and not for long: what such a collector sends later is
+// late.
+func (n *Consumer) Delivered(nowNs int64) int64 {
 	n.clock.Lock()
 	defer n.clock.Unlock()
 	at, latest := nowNs, int64(0)
@@ -495,14 +517,14 @@ func (n *Consumer) KernelDrops() uint64 { return n.kernelDrops.Load() }
 
 // A CollectorState is what is known of a collector.
 type CollectorState struct {
-	Name     string
-	Run      uint64
-	SeenNs   int64  // when its last message came
-	WholeNs  int64  // up to when all that arrived there was taken
-	Taken    uint64 // datagrams, of all its lives that are remembered
-	Lost     uint64 // datagrams in messages that were given up
-	Missing  int    // messages that wait for others that are missing
-	Counters Counters
+	Name      string
+	Run       uint64
+	SeenNs    int64  // when its last message came
+	WholeNs   int64  // up to when all that arrived there was delivered
+	Delivered uint64 // datagrams, of all its lives that are remembered
+	Lost      uint64 // datagrams in messages that were given up
+	Missing   int    // messages that wait for others that are missing
+	Counters  Counters
 }
 
 // Collectors returns what is known of the collectors, by name.
@@ -518,7 +540,7 @@ func (n *Consumer) Collectors() []CollectorState {
 			s = &CollectorState{Name: at.Collector}
 			states[at.Collector] = s
 		}
-		s.Taken += at.Datagrams - at.Lost
+		s.Delivered += at.Datagrams - at.Before - at.Lost
 		s.Lost += at.Lost
 		s.Missing += len(at.waiting)
 		s.SeenNs = max(s.SeenNs, at.SeenNs)
@@ -536,7 +558,7 @@ func (n *Consumer) Collectors() []CollectorState {
 // ConsumerStats are counters of a Consumer.
 type ConsumerStats struct {
 	Connected  bool
-	Sequence   uint64 // in the stream, of the newest message that was taken
+	Sequence   uint64 // in the stream, of the newest message that was delivered
 	Pending    uint64 // messages in the stream behind it
 	Duplicates uint64 // messages that came again
 	Damaged    uint64 // messages that could not be read

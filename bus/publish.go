@@ -80,9 +80,9 @@ func OpenPublisher(c PublisherConfig) (*Publisher, error) {
 		p.parts[i].header = Header{Collector: c.Collector, Run: p.run, Partition: uint16(i), Number: 1}
 	}
 	p.conn, err = c.Bus.connect(
-		nats.ConnectHandler(func(c *nats.Conn) { p.sayConnected(c, true, nil) }),
-		nats.ReconnectHandler(func(c *nats.Conn) { p.sayConnected(c, true, nil) }),
-		nats.DisconnectErrHandler(func(c *nats.Conn, err error) { p.sayConnected(c, false, err) }),
+		nats.ConnectHandler(func(c *nats.Conn) { p.logConnected(c, true, nil) }),
+		nats.ReconnectHandler(func(c *nats.Conn) { p.logConnected(c, true, nil) }),
+		nats.DisconnectErrHandler(func(c *nats.Conn, err error) { p.logConnected(c, false, err) }),
 	)
 	if err == nil {
 		p.stream, err = jetstream.New(p.conn, jetstream.WithPublishAsyncMaxPending(2*sendAtOnce),
@@ -95,8 +95,8 @@ func OpenPublisher(c PublisherConfig) (*Publisher, error) {
 	return p, nil
 }
 
-// sayConnected says that the bus is there, or not.
-func (p *Publisher) sayConnected(conn *nats.Conn, is bool, err error) {
+// logConnected logs that the bus is there, or not.
+func (p *Publisher) logConnected(conn *nats.Conn, is bool, err error) {
 	if p.connected.Swap(is) == is {
 		return
 	}
@@ -171,7 +171,7 @@ func (p *Publisher) Run(ctx context.Context) {
 	sending, stopSending := context.WithCancel(context.Background())
 	var all sync.WaitGroup
 	all.Go(func() { p.send(sending) })
-	all.Go(func() { p.askPositions(sending) })
+	all.Go(func() { p.pollPositions(sending) })
 	ticker := time.NewTicker(flushEvery)
 	defer ticker.Stop()
 	failing := false
@@ -216,7 +216,7 @@ func (p *Publisher) awaitPublished() {
 			continue
 		}
 		if p.config.Spool == "" {
-			p.config.Log.Error("datagrams are lost: the bus does not take them, and the spool is in memory",
+			p.config.Log.Error("datagrams are lost: publishing to the bus failed, and the spool is in memory",
 				"help", "data gives the spool a directory")
 		} else {
 			p.config.Log.Info("datagrams stay in the spool until the next start", "bytes", p.spool.Bytes())
@@ -239,7 +239,7 @@ func (p *Publisher) send(ctx context.Context) {
 			return
 		}
 		if n := p.failures.Add(1); p.connected.Load() && n&(n-1) == 0 {
-			p.config.Log.Warn("the bus does not take datagrams; they are kept in the spool", "error", err)
+			p.config.Log.Warn("publishing to the bus failed; datagrams stay in the spool", "error", err)
 		}
 		select {
 		case <-time.After(500 * time.Millisecond):
@@ -308,9 +308,9 @@ type Position struct {
 	MissingTo   uint64 `json:"missing_to,omitempty"`
 }
 
-// askPositions asks the analyzer, once in a while, what it has, and sends again what it misses.
-func (p *Publisher) askPositions(ctx context.Context) {
-	ticker := time.NewTicker(askEvery)
+// pollPositions asks the analyzer, once in a while, what it has, and sends again what it misses.
+func (p *Publisher) pollPositions(ctx context.Context) {
+	ticker := time.NewTicker(pollEvery)
 	defer ticker.Stop()
 	for round := 0; ; round++ {
 		select {
@@ -333,17 +333,17 @@ func (p *Publisher) askPositions(ctx context.Context) {
 				p.config.Log.Warn("a file of the spool cannot be removed", "error", err)
 			}
 			if at.MissingTo > 0 {
-				p.sendAgain(key, at.MissingFrom, at.MissingTo, round)
+				p.republish(key, at.MissingFrom, at.MissingTo, round)
 			}
 		}
 	}
 }
 
-// askEvery is how often a collector asks what is confirmed.
-const askEvery = 500 * time.Millisecond
+// pollEvery is how often a collector asks what is confirmed.
+const pollEvery = 500 * time.Millisecond
 
-// sendAgain publishes messages that the bus has lost.
-func (p *Publisher) sendAgain(key Key, from, to uint64, round int) {
+// republish publishes messages that the bus has lost.
+func (p *Publisher) republish(key Key, from, to uint64, round int) {
 	err := p.spool.Find(key, from, to, func(number uint64, message []byte) error {
 		_, err := p.publish(key, number, message, fmt.Sprint("-", round))
 		if err == nil {

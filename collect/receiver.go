@@ -2,13 +2,8 @@ package collect
 
 import (
 	"context"
-	"errors"
-	"net"
 	"net/netip"
-	"os"
-	"slices"
 	"sync/atomic"
-	"time"
 
 	"github.com/waybill-int/waybill/telemetry"
 	"github.com/waybill-int/waybill/wire"
@@ -28,11 +23,11 @@ type Recorder interface {
 	Record(nowNs int64, source netip.AddrPort, payload []byte, truncated bool)
 }
 
-// A Receiver takes datagrams from a socket, or from somebody who calls Take, decodes each once, accounts for it and
+// A Receiver takes datagrams from a socket, or from whoever calls Receive, decodes each once, accounts for it and
 // hands its reports to the owners of their flows. All datagrams of an exporter come to the same receiver (see
 // Config.Sockets), so that its account needs no lock that another receiver takes.
 type Receiver struct {
-	socket  *Socket // nil: somebody calls Take
+	reader
 	decoder *telemetry.Decoder
 	account Account
 	owners  []Dispatcher
@@ -42,14 +37,9 @@ type Receiver struct {
 	using    *Settings // those of the batch at hand
 	gate     *gate     // of using; nil: everybody may send reports
 
-	batch   *Batch
 	headers []telemetry.Header
 	scratch telemetry.Batch
 	filling []*telemetry.Batch // one for each owner, while a batch of datagrams is distributed
-
-	// Up to when all that arrived was handed over, nanoseconds since 1970; and whether what was read is on its way.
-	drainedNs atomic.Int64
-	reading   atomic.Bool
 
 	received, decoded, damaged, malformed atomic.Uint64
 	reasons                               [wire.NumErrors]atomic.Uint64
@@ -66,7 +56,8 @@ type Settings struct {
 // datagrams. A flow belongs to the owner that its hash, modulo their number, says.
 func NewReceiver(socket *Socket, settings *Settings, account Account, owners []Dispatcher) *Receiver {
 	r := &Receiver{
-		socket: socket, decoder: telemetry.NewDecoder(settings.Points), account: account, owners: owners,
+		reader: reader{socket: socket}, decoder: telemetry.NewDecoder(settings.Points), account: account,
+		owners:  owners,
 		headers: make([]telemetry.Header, DefaultBatchSize),
 		filling: make([]*telemetry.Batch, len(owners)),
 	}
@@ -90,50 +81,15 @@ func (r *Receiver) apply(settings *Settings) {
 func (r *Receiver) Keep(raw Recorder) { r.raw = raw }
 
 // Run receives until ctx is done, then takes what the kernel still holds. It closes the socket.
-func (r *Receiver) Run(ctx context.Context) error {
-	defer r.socket.Close()
-	r.batch = NewBatch(DefaultBatchSize)
-	port := r.socket.Addr().Port()
-	stop := context.AfterFunc(ctx, func() { r.socket.SetReadDeadline(time.Now()) })
-	defer stop()
-	r.drainedNs.Store(time.Now().UnixNano())
-	defer r.reading.Store(false)
-	for {
-		r.reading.Store(false)
-		n, err := r.socket.ReadBatch(r.batch)
-		r.reading.Store(true)
-		switch {
-		case errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, net.ErrClosed):
-			return nil
-		case err != nil:
-			return err
-		}
-		nowNs := time.Now().UnixNano()
-		r.Take(r.batch.datagrams[:n], port, nowNs)
-		if r.batch.emptied() {
-			r.drainedNs.Store(nowNs)
-		}
-	}
-}
+func (r *Receiver) Run(ctx context.Context) error { return r.run(ctx, r.Receive) }
 
-// Delivered returns up to when all that arrived was handed to the owners, nanoseconds since 1970; nowNs is now. It may
-// be called from any goroutine. It asks the kernel whether datagrams wait in the socket.
-func (r *Receiver) Delivered(nowNs int64) int64 {
-	drainedNs := r.drainedNs.Load() // first: what arrives meanwhile waits
-	if drainedNs == 0 {
-		return nowNs // it does not run yet
-	}
-	if r.socket.waits() || r.reading.Load() {
-		return min(drainedNs, nowNs)
-	}
-	return nowNs
-}
-
-// Take decodes datagrams that arrived on a port at nowNs, nanoseconds since 1970, and passes them on. Nothing of
+// Receive decodes datagrams that arrived on a port at nowNs, nanoseconds since 1970, and passes them on. Nothing of
 // them is kept. One goroutine may call it.
-func (r *Receiver) Take(list []Datagram, port uint16, nowNs int64) {
-	for chunk := range slices.Chunk(list, len(r.headers)) {
-		r.take(chunk, port, nowNs)
+func (r *Receiver) Receive(list []Datagram, port uint16, nowNs int64) {
+	for len(list) > 0 {
+		n := min(len(list), len(r.headers))
+		r.take(list[:n], port, nowNs)
+		list = list[n:]
 	}
 }
 

@@ -70,6 +70,10 @@ func (c *Config) checkRole() error {
 		if b.Embedded != "" {
 			return errors.New("bus: embedded: the analyzer runs the server; a collector has its address in urls")
 		}
+		if c.Tokens != "" || c.TLS.on() {
+			return errors.New(
+				"role collect answers metrics only, in the clear and to everybody; want no tokens and no tls, and http on a loopback address")
+		}
 		name, err := b.collector()
 		if err == nil {
 			err = bus.CheckName(name)
@@ -172,8 +176,8 @@ func (b *busSettings) config(name string) (bus.Config, error) {
 	}, err
 }
 
-// A taker is the component that takes datagrams from the bus, at the analyzer.
-type taker struct {
+// A busReceiver is the component that takes datagrams from the bus, at the analyzer.
+type busReceiver struct {
 	*tasks
 	consumer *bus.Consumer
 	server   *bus.Server // nil: the servers are elsewhere
@@ -194,7 +198,7 @@ func (s *Server) openBus() error {
 	if err != nil {
 		return fmt.Errorf("bus: %w", err)
 	}
-	t := &taker{kept: s.checkpoints != nil}
+	t := &busReceiver{kept: s.checkpoints != nil}
 	if b.Embedded != "" {
 		t.server, err = bus.OpenServer(bus.ServerConfig{
 			Listen: b.Embedded, Dir: filepath.Join(s.Config.Data, "bus"), MaxBytes: 2 * config.Stream.MaxBytes,
@@ -216,21 +220,21 @@ func (s *Server) openBus() error {
 	receiver := s.Receivers[0]
 	t.consumer, err = bus.OpenConsumer(bus.ConsumerConfig{
 		Bus: config, From: from, Log: s.log,
-		Take: func(_ *bus.Header, list []bus.Datagram) { t.take(receiver, list) },
+		Deliver: func(_ *bus.Header, list []bus.Datagram) { t.deliver(receiver, list) },
 	})
 	if err != nil {
 		return err
 	}
 	t.tasks = background(t.consumer.Run, t.confirm)
-	s.taker = t
+	s.bus = t
 	if s.checkpoints != nil {
 		s.checkpoints.consumer = t.consumer
 	}
 	return nil
 }
 
-// take gives the datagrams of a message to the receiver: in pieces that arrived together.
-func (t *taker) take(receiver *collect.Receiver, list []bus.Datagram) {
+// deliver hands the datagrams of a message to the receiver: in pieces that arrived together.
+func (t *busReceiver) deliver(receiver *collect.Receiver, list []bus.Datagram) {
 	for len(list) > 0 {
 		t.list = t.list[:0]
 		first := &list[0]
@@ -241,13 +245,13 @@ func (t *taker) take(receiver *collect.Receiver, list []bus.Datagram) {
 			}
 			t.list = append(t.list, collect.Datagram{Source: d.Source, Payload: d.Payload, Truncated: d.Truncated})
 		}
-		receiver.Take(t.list, first.Port, min(first.ArrivedNs, time.Now().UnixNano()))
+		receiver.Receive(t.list, first.Port, min(first.ArrivedNs, time.Now().UnixNano()))
 		list = list[len(t.list):]
 	}
 }
 
 // confirm lets collectors forget what was taken, if nothing outlives the process anyway.
-func (t *taker) confirm(ctx context.Context) {
+func (t *busReceiver) confirm(ctx context.Context) {
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
 	for !t.kept {
@@ -263,7 +267,7 @@ func (t *taker) confirm(ctx context.Context) {
 }
 
 // Stop implements component.
-func (t *taker) Stop() error {
+func (t *busReceiver) Stop() error {
 	err := t.tasks.Stop()
 	if t.server != nil {
 		t.server.Close()
@@ -274,24 +278,24 @@ func (t *taker) Stop() error {
 // busSocket is the socket of the ledger that stands for the bus.
 func (s *Server) busSocket() ledger.Socket {
 	return ledger.Socket{Listen: busListen, Address: busListen, Drops: func() (uint64, error) {
-		if s.taker == nil {
+		if s.bus == nil {
 			return 0, errors.ErrUnsupported
 		}
-		return s.taker.consumer.KernelDrops(), nil
+		return s.bus.consumer.KernelDrops(), nil
 	}}
 }
 
 // clock returns the time by which the tables are looked at: that up to which all that arrived was taken.
 func (s *Server) clock(now time.Time) int64 {
-	if s.taker == nil {
+	if s.bus == nil {
 		return now.UnixNano()
 	}
-	return s.taker.consumer.Taken(now.UnixNano())
+	return s.bus.consumer.Delivered(now.UnixNano())
 }
 
 var (
-	busTakenDesc = busDesc("collector_taken_datagrams_total",
-		"Datagrams that were taken from a collector.", "collector")
+	busDeliveredDesc = busDesc("collector_delivered_datagrams_total",
+		"Datagrams of a collector that arrived here.", "collector")
 	busLostDesc = busDesc("collector_lost_datagrams_total",
 		"Datagrams that neither the bus nor the collector had any more.", "collector")
 	busDropsDesc = busDesc("collector_kernel_drops_total",
@@ -300,10 +304,10 @@ var (
 		"Datagrams of sources that the allow-list of a collector does not have, since it started.", "collector")
 	busSpoolDesc = busDesc("collector_spool_bytes", "What a collector keeps until it is confirmed.", "collector")
 	busSeenDesc  = busDesc("collector_seen_timestamp_seconds",
-		"When the latest message of a collector was taken, in seconds since 1970.", "collector")
-	busPendingDesc    = busDesc("pending_messages", "Messages on the bus that are not taken yet.")
+		"When the latest message of a collector arrived, in seconds since 1970.", "collector")
+	busPendingDesc    = busDesc("pending_messages", "Messages on the bus that are not delivered yet.")
 	busConnectedDesc  = busDesc("connected", "1 while there is a connection to the bus.")
-	busDuplicatesDesc = busDesc("duplicate_messages_total", "Messages that came again, and were not taken again.")
+	busDuplicatesDesc = busDesc("duplicate_messages_total", "Messages that arrived again, and were not delivered again.")
 	busDamagedDesc    = busDesc("damaged_messages_total", "Messages that could not be read.")
 )
 
@@ -312,7 +316,7 @@ func busDesc(name, help string, labels ...string) *prometheus.Desc {
 }
 
 // metrics returns those of the bus.
-func (t *taker) metrics() prometheus.Gatherer {
+func (t *busReceiver) metrics() prometheus.Gatherer {
 	registry := prometheus.NewRegistry()
 	if t != nil {
 		registry.MustRegister(t)
@@ -321,15 +325,15 @@ func (t *taker) metrics() prometheus.Gatherer {
 }
 
 // Describe implements prometheus.Collector.
-func (t *taker) Describe(ch chan<- *prometheus.Desc) { prometheus.DescribeByCollect(t, ch) }
+func (t *busReceiver) Describe(ch chan<- *prometheus.Desc) { prometheus.DescribeByCollect(t, ch) }
 
 // Collect implements prometheus.Collector.
-func (t *taker) Collect(ch chan<- prometheus.Metric) {
+func (t *busReceiver) Collect(ch chan<- prometheus.Metric) {
 	metric := func(d *prometheus.Desc, kind prometheus.ValueType, v float64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(d, kind, v, labels...)
 	}
 	for _, c := range t.consumer.Collectors() {
-		metric(busTakenDesc, prometheus.CounterValue, float64(c.Taken), c.Name)
+		metric(busDeliveredDesc, prometheus.CounterValue, float64(c.Delivered), c.Name)
 		metric(busLostDesc, prometheus.CounterValue, float64(c.Lost), c.Name)
 		metric(busDropsDesc, prometheus.CounterValue, float64(c.Counters.KernelDrops), c.Name)
 		metric(busRefusedDesc, prometheus.CounterValue, float64(c.Counters.Refused), c.Name)

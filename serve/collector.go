@@ -86,16 +86,17 @@ func (k *Collector) open() (err error) {
 		sockets = append(sockets, group...)
 	}
 	for _, socket := range sockets {
-		port := socket.Addr().Port()
-		k.forwarders = append(k.forwarders, collect.NewForwarder(socket, permits,
-			func(ctx context.Context, d *collect.Datagram, nowNs int64) error {
-				return k.publisher.Add(ctx, collect.SocketOf(d.Source.Addr(), k.publisher.Partitions()), &bus.Datagram{
-					ArrivedNs: nowNs, Port: port, Source: d.Source, Payload: d.Payload, Truncated: d.Truncated,
-				})
-			}))
+		k.forwarders = append(k.forwarders, collect.NewForwarder(socket, permits, k.forward))
 	}
 	k.publisher, err = bus.OpenPublisher(config)
 	return err
+}
+
+// forward gives a datagram to the bus. All of an exporter are in one partition.
+func (k *Collector) forward(ctx context.Context, d *collect.Datagram, port uint16, nowNs int64) error {
+	return k.publisher.Add(ctx, collect.SocketOf(d.Source.Addr(), k.publisher.Partitions()), &bus.Datagram{
+		ArrivedNs: nowNs, Port: port, Source: d.Source, Payload: d.Payload, Truncated: d.Truncated,
+	})
 }
 
 func (k *Collector) close() {

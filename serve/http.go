@@ -23,7 +23,7 @@ func (s *Server) handler() http.Handler {
 	if s.Config.Data != "" {
 		metrics = prometheus.Gatherers{s.checkpoints.metrics(), s.keeper.metrics(), s.raw.metrics()}
 	}
-	metrics = append(metrics, s.taker.metrics())
+	metrics = append(metrics, s.bus.metrics())
 	config := api.Config{
 		Version: s.Config.Version, Logger: s.log, Metrics: metrics,
 		Roles:   auth.Rules{OpenMetrics: s.Config.Metrics == "open", Query: s.Config.Query.Role},

@@ -31,8 +31,7 @@ func exporterLimit(memory uint64, receivers int) int {
 // sayGoodbye tells in one line what came and what was lost.
 func (s *Server) sayGoodbye() {
 	var received, drops, damaged, malformed, refused uint64
-	for _, r := range s.listeners() {
-		n := r
+	for _, n := range s.listeners() {
 		received += n.Received
 		drops += *n.KernelDrops
 		damaged += n.Damaged
@@ -54,8 +53,8 @@ func (s *Server) listeners() []types.Listener {
 			KernelDrops: &n.KernelDrops, ReceiveBufferWanted: n.ReceiveBufferWanted, ReceiveBuffer: n.ReceiveBuffer,
 		}
 	}
-	if s.taker != nil {
-		drops := s.taker.consumer.KernelDrops()
+	if s.bus != nil {
+		drops := s.bus.consumer.KernelDrops()
 		list[0].Address, list[0].KernelDrops = busListen, &drops
 	}
 	return list
@@ -127,8 +126,8 @@ type receiving struct {
 func (r *receiving) Start() {
 	var ctx context.Context
 	ctx, r.cancel = context.WithCancel(context.Background())
-	if r.server.taker != nil {
-		r.server.taker.Start()
+	if r.server.bus != nil {
+		r.server.bus.Start()
 		r.server.receiving.Store(true)
 		return
 	}
@@ -145,8 +144,8 @@ func (r *receiving) Start() {
 // Stop implements component.
 func (r *receiving) Stop() error {
 	r.cancel()
-	if r.server.taker != nil {
-		return r.server.taker.Stop()
+	if r.server.bus != nil {
+		return r.server.bus.Stop()
 	}
 	r.all.Wait()
 	return nil
@@ -154,8 +153,12 @@ func (r *receiving) Stop() error {
 
 // sayHello tells where reports are received and questions answered.
 func (s *Server) sayHello() {
-	for _, r := range s.listeners() {
-		s.log.Info("receiving telemetry reports", "address", "udp://"+r.Address)
+	if s.bus != nil {
+		s.log.Info("receiving telemetry reports from the bus")
+	} else {
+		for _, r := range s.Receivers {
+			s.log.Info("receiving telemetry reports", "address", "udp://"+r.Stats().Address)
+		}
 	}
 	s.log.Info("serving console and API", "url", s.URL())
 	s.sayWhoMayAsk()

@@ -40,8 +40,8 @@ func (s *Server) newScanner() error {
 
 // delivered returns up to when all that arrived was handed to the shards: by the receiver that is behind the most.
 func (s *Server) delivered(nowNs int64) int64 {
-	if s.taker != nil {
-		return s.taker.consumer.Taken(nowNs)
+	if s.bus != nil {
+		return s.bus.consumer.Delivered(nowNs)
 	}
 	at := nowNs
 	for _, r := range s.Receivers {

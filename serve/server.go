@@ -60,7 +60,7 @@ type Server struct {
 	guard       *auth.Guard
 	secure      *auth.TLS // nil: plain HTTP
 	connections *auth.Connections
-	taker       *taker // nil: datagrams come from sockets
+	bus         *busReceiver // nil: datagrams come from sockets
 	receiving   atomic.Bool
 	settings    atomic.Pointer[collect.Settings]
 	reloading   sync.Mutex

@@ -44,9 +44,15 @@ type process struct {
 // startServe starts waybill serve on given ports, and waits until it receives.
 func startServe(t *testing.T, udp, http, data string, more ...string) *process {
 	t.Helper()
+	return startProcess(t, http, "/readyz",
+		"serve --workers 2 --listen udp://"+udp+" --http "+http+" --data "+data+" "+strings.Join(more, " "))
+}
+
+// startProcess starts waybill with arguments, and waits until it answers a question over HTTP.
+func startProcess(t *testing.T, http, question, args string) *process {
+	t.Helper()
 	p := &process{t: t, http: http, Cmd: exec.Command(os.Args[0], "-test.run=^TestServeProcess$")}
-	p.Env = append(os.Environ(), "WAYBILL_TEST_ARGS=serve --workers 2 --listen udp://"+udp+" --http "+http+" --data "+
-		data+" "+strings.Join(more, " "))
+	p.Env = append(os.Environ(), "WAYBILL_TEST_ARGS="+args)
 	p.Stderr = &p.log
 	if err := p.Start(); err != nil {
 		t.Fatal(err)
@@ -55,10 +61,10 @@ func startServe(t *testing.T, udp, http, data string, more ...string) *process {
 		p.Process.Kill()
 		p.Wait()
 		if t.Failed() {
-			t.Logf("log:\n%s", p.log.String())
+			t.Logf("waybill %s\nlog:\n%s", args, p.log.String())
 		}
 	})
-	test.Eventually(t, "starting", func() bool { return p.ask("/readyz", nil) == nil })
+	test.Eventually(t, "starting", func() bool { return p.ask(question, nil) == nil })
 	return p
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -20,21 +19,7 @@ func startRole(t *testing.T, http, config string) *process {
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := &process{t: t, http: http, Cmd: exec.Command(os.Args[0], "-test.run=^TestServeProcess$")}
-	p.Env = append(os.Environ(), "WAYBILL_TEST_ARGS=serve --config "+file)
-	p.Stderr = &p.log
-	if err := p.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		p.Process.Kill()
-		p.Wait()
-		if t.Failed() {
-			t.Logf("%s\nlog:\n%s", config, p.log.String())
-		}
-	})
-	test.Eventually(t, "answers", func() bool { return p.ask("/healthz", nil) == nil })
-	return p
+	return startProcess(t, http, "/healthz", "serve --config "+file)
 }
 
 func (p *process) kill() {
@@ -45,9 +30,6 @@ func (p *process) kill() {
 // Two collectors, a bus and an analyzer: what was sent is received, each report once, while the analyzer and with it
 // the bus are killed, and the ledger names what a killed collector had in its memory.
 func TestRoles(t *testing.T) {
-	if _, all := test.Seed(t); !all {
-		t.Skip("it has stood still on a machine with many times the work it can do, and why is not known yet; TEST_SEED=all runs it")
-	}
 	bus, web := test.FreePort(t, "tcp"), test.FreePort(t, "tcp")
 	analyze := fmt.Sprintf("role: analyze\nworkers: 2\nhttp: %s\ndata: %s\nbus: {embedded: %q}\n", web,
 		t.TempDir(), bus)
