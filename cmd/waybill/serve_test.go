@@ -36,6 +36,12 @@ type running struct {
 // startServer starts a server on free ports, with changes to the configuration; it is stopped at the end of the test.
 func startServer(t *testing.T, change func(*serve.Config)) *running {
 	t.Helper()
+	return run(t, newServer(t, change))
+}
+
+// newServer returns a server that does not run yet.
+func newServer(t *testing.T, change func(*serve.Config)) *serve.Server {
+	t.Helper()
 	c := serve.DefaultConfig()
 	c.Listen, c.HTTP = []string{"udp://127.0.0.1:0"}, "127.0.0.1:0"
 	if change != nil {
@@ -49,7 +55,7 @@ func startServer(t *testing.T, change func(*serve.Config)) *running {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return run(t, s)
+	return s
 }
 
 // run runs s until the end of the test.
