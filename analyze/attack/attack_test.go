@@ -431,6 +431,37 @@ func TestPortOfMost(t *testing.T) {
 	}
 }
 
+// A device may have several addresses, each of which is counted; one that forges a new one for each packet does not push
+// out those of others, and its own packets and bytes are counted to the last.
+func TestAddressesOfDevices(t *testing.T) {
+	var udp [numClasses]bool
+	udp[UDP] = true
+	w := newWatch(Target{}, 128, udp, 0)
+	const rounds = 100_000
+	count := func(device, address uint64) {
+		w.Count(&Ends{}, &Packet{
+			Class: UDP, Bytes: 100, Device: device, HasDevice: true, Src: telemetry.Addr{Lo: address}, NowNs: 1,
+		})
+	}
+	for i := range uint64(rounds) {
+		count(1, i%3)
+		count(2, 7)
+		count(3, 1<<40|i)
+	}
+	w.settleAll()
+	for device := uint64(1); device <= 3; device++ {
+		if s := w.devices.find(device, 0); s == nil || s.packets != rounds || s.bytes != 100*rounds {
+			t.Errorf("device %d: got %+v", device, s)
+		}
+	}
+	for address, want := range map[uint64]uint64{0: rounds/3 + 1, 1: rounds / 3, 2: rounds / 3, 7: rounds} {
+		s := w.addresses.find(0, address)
+		if s == nil || s.packets < want || s.packets-s.packetsTooMany > want || s.packetsTooMany > want/1000 {
+			t.Errorf("address %d: got %+v, want %d packets", address, s, want)
+		}
+	}
+}
+
 // Where a flow remembers its sources to be changes nothing of what is counted, also where they gave way to others and
 // where it was in another watch.
 func TestPlacesOfSources(t *testing.T) {

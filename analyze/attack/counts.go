@@ -156,6 +156,7 @@ type Counts struct {
 	groups  []group // of ways rows each
 	round   uint32
 	touched []uint32 // rows that counted since the last look
+	latest  uint32   // row of the destination of a new flow, from 1; 0: none
 	watches []*Watch
 	rules   map[RuleKey]*Rule
 
@@ -193,6 +194,9 @@ func NewCounts(targets int, seed uint64) *Counts {
 
 // at returns the row of a target; nil if there is no room. place is where it was when the flow was seen before.
 func (c *Counts) at(place *uint32, t Target) *row {
+	if *place == 0 {
+		*place = c.latest // a flood has many new flows, to the same address
+	}
 	if *place == 0 || c.rows[*place-1].target != t {
 		var hash uint64
 		if *place, hash = c.find(t); *place == 0 {
@@ -201,6 +205,7 @@ func (c *Counts) at(place *uint32, t Target) *row {
 				return nil
 			}
 		}
+		c.latest = *place
 	}
 	return c.touch(*place)
 }

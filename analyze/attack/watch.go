@@ -9,7 +9,7 @@ import (
 // MaxWatches bounds the targets whose sources are counted at a time.
 const MaxWatches = 16
 
-// What a watch tells apart. A source takes 128 bytes, and one that has a batch 64 more.
+// What a watch tells apart. A source takes 132 bytes, and one that has a batch 128 more.
 const (
 	maxDevices   = 4096
 	maxAddresses = 512
@@ -101,9 +101,11 @@ func (w *Watch) Count(e *Ends, p *Packet) {
 		w.portVotes -= n
 	}
 	if p.HasDevice {
-		w.countAt(&w.devices, w.at(&w.devices, &e.from, p.Device, 0, p.Exporter, p.NowNs), p, n, bytes)
+		i, _ := w.at(&w.devices, &e.from, p.Device, 0, p.Exporter, p.NowNs)
+		w.countAt(&w.devices, i, p, n, bytes)
 	} else {
-		w.countAt(&w.addresses, w.at(&w.addresses, &e.from, p.Src.Hi, p.Src.Lo, p.Exporter, p.NowNs), p, n, bytes)
+		i, _ := w.at(&w.addresses, &e.from, p.Src.Hi, p.Src.Lo, p.Exporter, p.NowNs)
+		w.countAt(&w.addresses, i, p, n, bytes)
 	}
 }
 
@@ -115,6 +117,7 @@ func (w *Watch) countAt(t *sources, i int, p *Packet, n, bytes uint64) {
 	}
 	if !b.holds(s, p) {
 		w.settle(t, i)
+		b.misses = 0
 		if p.HasNode {
 			s.node, s.hasNode = p.Gateway, true
 		}
@@ -122,7 +125,10 @@ func (w *Watch) countAt(t *sources, i int, p *Packet, n, bytes uint64) {
 			s.path, s.hasWay = p.Path, true
 		}
 		b.src, b.exporter, b.several, b.filter, b.filtered = p.Src, p.Exporter, p.Several, p.Filter, p.Filtered
-		b.hasNode, b.hasPath, b.firstNs = p.HasNode, p.HasPath, p.NowNs
+		b.hasNode, b.hasPath, b.firstNs, b.srcNs = p.HasNode, p.HasPath, p.NowNs, p.NowNs
+	} else if b.src != p.Src {
+		w.settleAddress(s, b)
+		b.src, b.srcNs = p.Src, p.NowNs
 	}
 	b.packets += n
 	b.bytes += bytes
@@ -137,24 +143,52 @@ func (w *Watch) settle(t *sources, i int) {
 	if b.packets == 0 {
 		return
 	}
-	s.note(b)
+	s.note(b, b.packets)
 	if t == &w.devices {
-		at := w.at(&w.addresses, &b.address, b.src.Hi, b.src.Lo, b.exporter, b.firstNs)
-		w.settle(&w.addresses, at) // the gateway and the path of its own batch are what it has now
-		address := &w.addresses.list[at]
-		address.add(s, b)
-		address.note(b)
+		w.settleAddress(s, b)
 	}
 	if b.hasNode {
-		w.gateways.list[w.at(&w.gateways, &b.gateway, uint64(s.node), 0, b.exporter, b.firstNs)].addAll(s, b)
+		w.addAll(&w.gateways, &b.gateway, uint64(s.node), s, b)
 	}
 	if b.hasPath && !b.filtered {
-		w.paths.list[w.at(&w.paths, &b.path, s.path, 0, b.exporter, b.firstNs)].addAll(s, b)
+		w.addAll(&w.paths, &b.path, s.path, s, b)
 	}
 	if b.filtered {
-		w.filters.list[w.at(&w.filters, &b.filterAt, uint64(b.filter), 0, b.exporter, b.firstNs)].addAll(s, b)
+		w.addAll(&w.filters, &b.filterAt, uint64(b.filter), s, b)
 	}
-	b.packets, b.bytes = 0, 0
+	b.packets, b.bytes, b.told, b.toldBytes = 0, 0, 0, 0
+}
+
+// settleAddress counts the packets of a batch of a device at the address that they come from. Who forges an address for
+// each packet makes each of them a new one: of such a device they are looked at one in so many.
+func (w *Watch) settleAddress(s *source, b *batch) {
+	packets, bytes := b.packets-b.told, b.bytes-b.toldBytes
+	b.told, b.toldBytes = b.packets, b.bytes
+	switch {
+	case packets == 0:
+		return
+	case b.misses > 0:
+		b.misses--
+		return
+	}
+	at, evicted := w.at(&w.addresses, &b.address, b.src.Hi, b.src.Lo, b.exporter, b.srcNs)
+	if evicted {
+		b.misses = forged
+	}
+	w.settle(&w.addresses, at) // the gateway and the path of its own batch are what it has now
+	address := &w.addresses.list[at]
+	address.add(s, b, packets, bytes, b.srcNs)
+	address.note(b, packets)
+}
+
+// addAll adds a batch of from to what has the key in t.
+func (w *Watch) addAll(t *sources, at *place, key uint64, from *source, b *batch) {
+	i, _ := w.at(t, at, key, 0, b.exporter, b.firstNs)
+	s := &t.list[i]
+	s.add(from, b, b.packets, b.bytes, b.firstNs)
+	if b.filtered {
+		s.filtered += b.packets
+	}
 }
 
 // settleAll has to come before what was counted is read.
@@ -186,33 +220,41 @@ type source struct {
 	_              [2]uint64
 }
 
-// A batch is the latest packets of a source, as long as they are alike. Only their source counts each of them: where
-// 2,000 devices send by turns, the counts of their addresses, gateways and paths would be other cache lines each time.
+// A batch is the latest packets of a source, as long as they are alike but for their addresses. Only their source counts
+// each of them: where 2,000 devices send by turns, the counts of their addresses, gateways and paths would be other cache
+// lines each time.
 type batch struct {
+	// What packets need is in the first of two cache lines.
 	src                                 telemetry.Addr
 	packets, bytes                      uint64
-	firstNs                             int64
 	exporter, filter                    uint32
 	several, filtered, hasNode, hasPath bool
-	address, gateway, path, filterAt    place // where these are counted: those of the next batch are mostly the same
-	_                                   uint32
+	misses                              uint8  // addresses until the next one is counted
+	told, toldBytes                     uint64 // of the packets: their address was settled
+
+	firstNs, srcNs                   int64 // first packet of all, and from src
+	address, gateway, path, filterAt place // where these are counted: those of the next batch are mostly the same
+	_                                [5]uint64
 }
+
+// forged is how many addresses of a device are not counted after one that made another one give way.
+const forged = 6
 
 // A place in sources, from 1; 0: none yet. What is there has to be compared: it may have given way to another source.
 type place uint16
 
 // holds reports whether a packet is like those of the batch of s.
 func (b *batch) holds(s *source, p *Packet) bool {
-	return b.packets > 0 && b.src == p.Src && b.exporter == p.Exporter && b.several == p.Several &&
+	return b.packets > 0 && b.exporter == p.Exporter && b.several == p.Several &&
 		b.filtered == p.Filtered && b.filter == p.Filter && b.hasNode == p.HasNode && b.hasPath == p.HasPath &&
 		(!p.HasNode || s.node == p.Gateway) && (!p.HasPath || s.path == p.Path)
 }
 
-// add adds the packets of a batch of from.
-func (s *source) add(from *source, b *batch) {
-	s.packets += b.packets
-	s.bytes += b.bytes
-	s.firstNs = min(s.firstNs, b.firstNs)
+// add adds packets of a batch of from, the first of them at firstNs.
+func (s *source) add(from *source, b *batch, packets, bytes uint64, firstNs int64) {
+	s.packets += packets
+	s.bytes += bytes
+	s.firstNs = min(s.firstNs, firstNs)
 	if from.lastNs < s.lastNs { // a batch of another source was settled before this one
 		return
 	}
@@ -225,90 +267,93 @@ func (s *source) add(from *source, b *batch) {
 	}
 }
 
-// note notes who told of a batch, and whether it was filtered.
-func (s *source) note(b *batch) {
+// note notes who told of packets of a batch, and whether they were filtered.
+func (s *source) note(b *batch, packets uint64) {
 	if b.several || s.exporter != b.exporter {
 		s.several = true
 	}
 	if b.filtered {
-		s.filtered += b.packets
-	}
-}
-
-func (s *source) addAll(from *source, b *batch) {
-	s.add(from, b)
-	if b.filtered {
-		s.filtered += b.packets
+		s.filtered += packets
 	}
 }
 
 // sources counts the sources with the most packets (space-saving, in sets of places: the source with the fewest packets
 // of a set gives way, and its successor begins with its count, which is how much that may be too many).
 type sources struct {
+	tags    []uint32 // of each of the list: a part of the hash of its key; 0: it is not used
 	list    []source
 	batches []batch // of each of the list, or none
 }
 
 func newSources(n int, batches bool) sources {
-	t := sources{list: make([]source, n)}
+	t := sources{tags: make([]uint32, n), list: make([]source, n)}
 	if batches {
 		t.batches = make([]batch, n)
 	}
 	return t
 }
 
-// set returns the index of the first place that a source may have.
-func (t *sources) set(key, key2 uint64) int {
+// set returns the index of the first place that a source may have, and its tag.
+func (t *sources) set(key, key2 uint64) (first int, tag uint32) {
 	hi, lo := bits.Mul64(key^0x9e3779b97f4a7c15, key2^0xe7037ed1a0b428db)
 	hi, lo = bits.Mul64(hi^lo^key2, 0xd6e8feb86659fd93^key)
-	return int(hi^lo) & (len(t.list) - 1) &^ (ways - 1)
+	hash := hi ^ lo
+	return int(hash) & (len(t.list) - 1) &^ (ways - 1), uint32(hash>>32) | 1
 }
 
 func (s *source) is(key, key2 uint64) bool { return s.key == key && s.key2 == key2 && s.packets > 0 }
 
 // find returns a source, or nil.
 func (t *sources) find(key, key2 uint64) *source {
-	first := t.set(key, key2)
-	for i := range t.list[first : first+ways] {
-		if s := &t.list[first+i]; s.is(key, key2) {
+	first, tag := t.set(key, key2)
+	for i, other := range t.tags[first : first+ways] {
+		if s := &t.list[first+i]; other == tag && s.is(key, key2) {
 			return s
 		}
 	}
 	return nil
 }
 
-// at returns where a source is in t, which is new if it is not there. at is where it was before.
-func (w *Watch) at(t *sources, at *place, key, key2 uint64, exporter uint32, nowNs int64) int {
+// at returns where a source is in t, which is new if it is not there, and whether another one gave way to it. at is
+// where it was before.
+func (w *Watch) at(t *sources, at *place, key, key2 uint64, exporter uint32, nowNs int64) (i int, evicted bool) {
 	if i := int(*at) - 1; uint(i) < uint(len(t.list)) && t.list[i].is(key, key2) {
-		return i
+		return i, false
 	}
 	return w.place(t, at, key, key2, exporter, nowNs)
 }
 
 // place is at for a source that is not where it was.
-func (w *Watch) place(t *sources, at *place, key, key2 uint64, exporter uint32, nowNs int64) int {
-	first := t.set(key, key2)
-	set, least := t.list[first:first+ways], 0
-	for i := range set {
-		if set[i].is(key, key2) {
+func (w *Watch) place(t *sources, at *place, key, key2 uint64, exporter uint32, nowNs int64) (i int, evicted bool) {
+	first, tag := t.set(key, key2)
+	least := -1
+	for i, other := range t.tags[first : first+ways] {
+		switch {
+		case other == tag && t.list[first+i].is(key, key2):
 			*at = place(first + i + 1)
-			return first + i
-		}
-		if set[i].packets < set[least].packets {
-			least = i
+			return first + i, false
+		case other == 0 && least < 0:
+			least = first + i
 		}
 	}
-	least += first
-	if t.batches != nil {
-		w.settle(t, least)
+	if evicted = least < 0; evicted {
+		least = first
+		for i := first + 1; i < first+ways; i++ {
+			if t.list[i].packets < t.list[least].packets {
+				least = i
+			}
+		}
+		if t.batches != nil {
+			w.settle(t, least)
+		}
 	}
-	*at = place(least + 1)
+	*at, t.tags[least] = place(least+1), tag
 	s := &t.list[least]
 	*s = source{
 		key: key, key2: key2, packets: s.packets, bytes: s.bytes, packetsTooMany: s.packets, bytesTooMany: s.bytes,
 		firstNs: nowNs, exporter: exporter,
 	}
-	return least
+	return least, evicted
 }
 
 // merge adds what another counted.
