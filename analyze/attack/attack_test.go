@@ -431,8 +431,8 @@ func TestPortOfMost(t *testing.T) {
 	}
 }
 
-// A device may have several addresses, each of which is counted; one that forges a new one for each packet does not push
-// out those of others, and its own packets and bytes are counted to the last.
+// A device may have several addresses, each of which is counted; one that forges a new one for each packet does not
+// push out those of others, and its own packets and bytes are counted to the last.
 func TestAddressesOfDevices(t *testing.T) {
 	var udp [numClasses]bool
 	udp[UDP] = true

@@ -220,9 +220,9 @@ type source struct {
 	_              [2]uint64
 }
 
-// A batch is the latest packets of a source, as long as they are alike but for their addresses. Only their source counts
-// each of them: where 2,000 devices send by turns, the counts of their addresses, gateways and paths would be other cache
-// lines each time.
+// A batch is the latest packets of a source, as long as they are alike but for their addresses. Only their source
+// counts each of them: where 2,000 devices send by turns, the counts of their addresses, gateways and paths would be
+// other cache lines each time.
 type batch struct {
 	// What packets need is in the first of two cache lines.
 	src                                 telemetry.Addr
