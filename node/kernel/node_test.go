@@ -360,7 +360,7 @@ func newCollector(t *testing.T, text string) *collector {
 		b := make([]byte, 65536)
 		for {
 			size, from, err := conn.ReadFromUDPAddrPort(b)
-			if err != nil {
+			if err != nil || size == 0 {
 				c.done <- all
 				return
 			}
@@ -376,11 +376,16 @@ func newCollector(t *testing.T, text string) *collector {
 	return c
 }
 
-// reports returns what came, when no more can come.
+// reports returns what came, when no more can come. A socket that is closed forgets what is not read yet: an empty
+// datagram behind the others says that it was.
 func (c *collector) reports() []telemetry.Report {
 	time.Sleep(50 * time.Millisecond) // of the loopback
+	if _, err := c.conn.WriteTo(nil, c.conn.LocalAddr()); err != nil {
+		_ = c.conn.Close()
+	}
+	all := <-c.done
 	_ = c.conn.Close()
-	return <-c.done
+	return all
 }
 
 // path returns the nodes of a report, source first.
