@@ -70,7 +70,7 @@ test('a silence about an event, by the clock of the server', async () => {
     events: [event],
   } = await ask('events?limit=1', 'kind = drop_storm');
   // The clock of this browser is an hour behind.
-  const page = await open(`#/event?id=${event.id}`);
+  const page = await open(`#/event?id=${event.id}`, { alone: true });
   await page.clock.setFixedTime(Date.now() - 3_600_000);
   await page.getByRole('link', { name: 'Silence alerts about it' }).click();
   await page.waitForFunction(() => location.hash.startsWith('#/alerts'));
@@ -98,7 +98,7 @@ test('what happens shows by the stream, whenever the page would ask', async () =
     events: [event],
   } = await ask('events?limit=1', 'end is null and severity >= warning');
   for (const hash of ['events', 'overview']) {
-    const page = await open('#/alerts');
+    const page = await open('#/alerts', { alone: true });
     const streamed = page.waitForResponse(/events\/stream/);
     await page.clock.install();
     await go(page, `#/${hash}`);

@@ -97,11 +97,25 @@ function selecting(url) {
   return [...new URL(url).searchParams.keys()].filter((name) => !fields.has(name)).map((name) => `${url} has ${name}`);
 }
 
+/** withoutClock keeps tests from setting the clock of a context that others have after them: it is that of all its pages, also of later ones. */
+function withoutClock(context) {
+  for (const name of ['install', 'setFixedTime', 'setSystemTime', 'pauseAt', 'fastForward'])
+    context.clock[name] = () => {
+      throw new Error('the clock is that of all pages: open this one with { alone: true }');
+    };
+  return context;
+}
+
 /** fresh returns an empty page that keeps in page.problems what went wrong in it, and in page.elsewhere its requests to other hosts. */
-export async function fresh({ viewport = { width: 1280, height: 900 }, colorScheme = 'light', ...more } = {}) {
+export async function fresh({
+  viewport = { width: 1280, height: 900 },
+  colorScheme = 'light',
+  alone = false,
+  ...more
+} = {}) {
   const options = { viewport, colorScheme, timezoneId: 'Europe/Berlin', ...more };
-  const alone = token || Object.keys(more).length > 0; // needs a context of its own
-  if (!alone) shared ??= await browser.newContext(options);
+  alone ||= token || Object.keys(more).length > 0; // needs a context of its own
+  if (!alone) shared ??= withoutClock(await browser.newContext(options));
   const page = await (alone ? await browser.newContext(options) : shared).newPage();
   opened.push(page);
   if (!alone) {

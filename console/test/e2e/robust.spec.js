@@ -88,7 +88,7 @@ test('pictures say their times in both zones too', async () => {
 });
 
 test('ages are by the clock of the server, however wrong that of the browser is', async () => {
-  const page = await open('#/overview');
+  const page = await open('#/overview', { alone: true });
   await page.clock.setFixedTime(Date.now() + 86_400_000);
   await go(page, '#/flows?limit=100&order=last');
   const {
@@ -110,7 +110,7 @@ test('ages are by the clock of the server, however wrong that of the browser is'
 });
 
 test('after ten minutes of sleep the page asks again by itself', async () => {
-  const page = await open('#/overview');
+  const page = await open('#/overview', { alone: true });
   await page.clock.install();
   await go(page, '#/collector');
   let asked = 0;
