@@ -59,7 +59,7 @@ func TestClones(t *testing.T) {
 				t.Errorf("clones sent, taken out and reported: %v", all)
 			}
 			paths := map[string]int{}
-			for _, r := range c.reports() {
+			for _, r := range c.reports(nodes) {
 				lost := r.Flags&telemetry.Dropped != 0 // a ring was full: TCP sends it again
 				if !lost && (r.Flow.Dst == addr(host4) || r.Flow.Dst == addr(host6)) {
 					paths[fmt.Sprint(r.Flow.DstPort, " ", path(&r))]++

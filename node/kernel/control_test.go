@@ -54,7 +54,7 @@ func TestControl(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	stop()
-	if got := len(c.reports()); got != 5 { // the sink's watchlist is as it was: it reports new flows
+	if got := len(c.reports(nodes)); got != 5 { // the sink's watchlist is as it was: it reports new flows
 		t.Errorf("%d reports, want one of each flow that got INT", got)
 	}
 }

@@ -74,7 +74,7 @@ func TestDrops(t *testing.T) {
 		t.Logf("s%d: %v", i+1, counters(t, node))
 	}
 	got := map[string]int{}
-	for _, r := range c.reports() {
+	for _, r := range c.reports(nodes) {
 		if r.Flags&telemetry.Dropped == 0 {
 			continue
 		}

@@ -116,7 +116,7 @@ func TestFilter(t *testing.T) {
 		t.Errorf("the node dropped %d, want %d", got, dropped)
 	}
 	told := 0
-	for _, r := range c.reports() {
+	for _, r := range c.reports(nodes) {
 		if r.Flags&telemetry.Dropped == 0 {
 			continue
 		}

@@ -18,6 +18,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -324,8 +325,10 @@ func (n *network) exchange(from, to *net.UDPConn, packets int) {
 
 // A collector receives reports.
 type collector struct {
-	conn *net.UDPConn
-	done chan []telemetry.Report
+	t         *testing.T
+	conn      *net.UDPConn
+	datagrams atomic.Uint64
+	done      chan []telemetry.Report
 }
 
 func newCollector(t *testing.T, text string) *collector {
@@ -344,7 +347,7 @@ func newCollector(t *testing.T, text string) *collector {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &collector{conn: conn, done: make(chan []telemetry.Report)}
+	c := &collector{t: t, conn: conn, done: make(chan []telemetry.Report)}
 	domain, err := node.Load([]byte(text))
 	if err != nil {
 		t.Fatal(err)
@@ -360,7 +363,7 @@ func newCollector(t *testing.T, text string) *collector {
 		b := make([]byte, 65536)
 		for {
 			size, from, err := conn.ReadFromUDPAddrPort(b)
-			if err != nil || size == 0 {
+			if err != nil {
 				c.done <- all
 				return
 			}
@@ -371,21 +374,32 @@ func newCollector(t *testing.T, text string) *collector {
 				t.Errorf("a report that cannot be read: %v", h.Reason)
 			}
 			all = append(all, batch.Reports...)
+			c.datagrams.Add(1)
 		}
 	}()
 	return c
 }
 
-// reports returns what came, when no more can come. A socket that is closed forgets what is not read yet: an empty
-// datagram behind the others says that it was.
-func (c *collector) reports() []telemetry.Report {
-	time.Sleep(50 * time.Millisecond) // of the loopback
-	if _, err := c.conn.WriteTo(nil, c.conn.LocalAddr()); err != nil {
-		_ = c.conn.Close()
+// reports returns what nodes that have stopped sent, when all of it was read: a socket that is closed forgets what is
+// not. A test whose collector loses datagrams fails, for it cannot tell that from what the nodes lost.
+func (c *collector) reports(nodes []*Node) []telemetry.Report {
+	c.t.Helper()
+	sent := uint64(0)
+	for _, n := range nodes {
+		sent += n.sent
 	}
-	all := <-c.done
+	last, since := uint64(0), time.Now()
+	for got := c.datagrams.Load(); got < sent; got = c.datagrams.Load() {
+		if got > last {
+			last, since = got, time.Now()
+		} else if time.Since(since) > 20*time.Second {
+			c.t.Errorf("the collector got %d datagrams of %d", got, sent)
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
 	_ = c.conn.Close()
-	return all
+	return <-c.done
 }
 
 // path returns the nodes of a report, source first.
@@ -427,7 +441,7 @@ func TestRealNetwork(t *testing.T) {
 			n.udp(host6, 6001, udpPackets)
 			n.tcp(host6, 6002, tcpBytes/4)
 			stop()
-			reports := c.reports()
+			reports := c.reports(nodes)
 			for i, node := range nodes {
 				t.Logf("s%d: %v", i+1, counters(t, node))
 			}
@@ -525,7 +539,7 @@ func TestQueue(t *testing.T) {
 	}
 	const text = "  watch: [{report_all: true, protocol: udp}]\n"
 	c := newCollector(t, text)
-	_, stop := n.start(text, c.conn.LocalAddr().String())
+	nodes, stop := n.start(text, c.conn.LocalAddr().String())
 	n.udp(host4, 6001, 1) // neighbours know each other now
 	from, to := n.dial(host4, 6002)
 	defer from.Close()
@@ -543,7 +557,7 @@ func TestQueue(t *testing.T) {
 	}
 	stop()
 	seen, longest := 0, uint64(0)
-	for _, r := range c.reports() {
+	for _, r := range c.reports(nodes) {
 		if r.Flow.DstPort != 6002 || len(r.Hops) != 2 {
 			continue
 		}
@@ -595,7 +609,7 @@ func TestReplace(t *testing.T) {
 	cancel()
 	replacing.Wait()
 	stop()
-	reports := c.reports()
+	reports := c.reports(nodes)
 	for i := range reports {
 		if got := fmt.Sprint(path(&reports[i])); got != "[1 2 3]" || reports[i].Flow.DstPort != 6001 {
 			t.Errorf("path %s", got)

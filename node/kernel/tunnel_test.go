@@ -63,7 +63,7 @@ func TestTunnels(t *testing.T) {
 				t.Logf("s%d: %v", i+1, counters(t, node))
 			}
 			paths := map[string]int{}
-			for _, r := range c.reports() {
+			for _, r := range c.reports(nodes) {
 				if r.Flow.Tunnel == row.kind && r.Flow.TunnelID == vni && r.Flow.DstPort == 6001 {
 					paths[fmt.Sprint(path(&r))]++
 				}

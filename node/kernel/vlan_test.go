@@ -62,7 +62,7 @@ func TestVLANs(t *testing.T) {
 				t.Logf("s%d: %v", i+1, counters(t, node))
 			}
 			var reports []telemetry.Report
-			for _, r := range c.reports() {
+			for _, r := range c.reports(nodes) {
 				if r.Flow.Dst == addr(hosts[1-watched]) {
 					t.Fatalf("a report of the VLAN that is not watched: %v", r.Flow)
 				}
