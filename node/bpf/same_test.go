@@ -251,22 +251,7 @@ func TestSameAsNode(t *testing.T) {
 	for i, domain := range domainCases {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(uint64(i), 0))
-			base := newNode(t, domain.text, testSpec(9, true, true), nil)
-			config := Config{
-				NodeID: 9, Mode: watch.ModeMD, Domain: base.Domain(),
-				AcceptEdge: strings.Contains(domain.text, "accept"), Known: base.Knows(), Truncate: 128, Slots: 16,
-				Clone: strings.Contains(domain.text, "clone"), Pop: strings.Contains(domain.text, "mtu: report"),
-			}
-			if base.NamesDevice() {
-				config.DeviceDomain, config.DSFlags = base.Domain().DomainID, base.Domain().DSFlags
-			}
-			switch {
-			case strings.Contains(domain.text, "mx"):
-				config.Mode = watch.ModeMX
-			case strings.Contains(domain.text, "xd"):
-				config.Mode = watch.ModeXD
-			}
-			config.Watched = 400
+			config := domain.config(t)
 			programs := newTrial(t, config)
 			seen := map[string]int{}
 			for round := 0; seen["packets"] < packets; round++ {
@@ -316,6 +301,27 @@ func TestSameAsNode(t *testing.T) {
 	}
 }
 
+// config returns what the programs are loaded for.
+func (d domainCase) config(t *testing.T) Config {
+	t.Helper()
+	base := newNode(t, d.text, testSpec(9, true, true), nil)
+	config := Config{
+		NodeID: 9, Mode: watch.ModeMD, Domain: base.Domain(), AcceptEdge: strings.Contains(d.text, "accept"),
+		Known: base.Knows(), Truncate: 128, Slots: 16, Watched: 400, Clone: strings.Contains(d.text, "clone"),
+		Pop: strings.Contains(d.text, "mtu: report"),
+	}
+	if base.NamesDevice() {
+		config.DeviceDomain, config.DSFlags = base.Domain().DomainID, base.Domain().DSFlags
+	}
+	switch {
+	case strings.Contains(d.text, "mx"):
+		config.Mode = watch.ModeMX
+	case strings.Contains(d.text, "xd"):
+		config.Mode = watch.ModeXD
+	}
+	return config
+}
+
 // A sameCase is one watchlist between ports of one kind.
 type sameCase struct {
 	*trial
@@ -324,29 +330,43 @@ type sameCase struct {
 	text string
 
 	accepts bool // INT from edges
+
+	inEdge, outEdge bool
+	want, blind     *node.Node // blind watches nothing
+	reporter        Reporter
+	state           node.State
+	out, reported   node.Output
 }
 
-func (c *sameCase) compare(inEdge, outEdge bool) {
-	t, r := c.t, c.r
-	t.Helper()
+// begin makes the nodes, and gives the programs ports and the watchlist.
+func (c *sameCase) begin(inEdge, outEdge bool) {
+	c.t.Helper()
+	c.inEdge, c.outEdge = inEdge, outEdge
 	spec := testSpec(9, inEdge, outEdge)
-	want := newNode(t, c.text, spec, nil)
-	blind := newNode(t, c.text, spec, unwatched)
-	reporter := Reporter{
-		Node: newNode(t, c.text, spec, unsampled),
+	c.want = newNode(c.t, c.text, spec, nil)
+	c.blind = newNode(c.t, c.text, spec, unwatched)
+	c.reporter = Reporter{
+		Node: newNode(c.t, c.text, spec, unsampled),
 		Why:  func(uint16, uint8) (node.Place, uint8) { return node.PlaceIngress, deniedByACL },
 		Edge: func(port uint32) bool { return port == 1 && inEdge || port == 2 && outEdge },
 	}
+	c.setPorts(inEdge, outEdge)
+	if err := c.Watch(c.want.FlowWatchlist()); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// compare lets random packets pass.
+func (c *sameCase) compare(inEdge, outEdge bool) {
+	t, r := c.t, c.r
+	t.Helper()
+	c.begin(inEdge, outEdge)
 	upstream := newNode(t, c.text, testSpec(3, true, false), nil)
 	further := newNode(t, c.text, testSpec(4, false, false), nil)
-	c.setPorts(inEdge, outEdge)
-	if err := c.Watch(want.FlowWatchlist()); err != nil {
-		t.Fatal(err)
-	}
-	domain := want.Domain()
+	domain := c.want.Domain()
 	now := uint64(1_700_000_000_000_000_000)
 	var state node.State
-	var out, reported node.Output
+	var out node.Output
 	for range 30 {
 		now += r.Uint64N(1e9)
 		frame := c.frame(domain)
@@ -373,94 +393,104 @@ func (c *sameCase) compare(inEdge, outEdge bool) {
 		if len(frame) > 14 && r.IntN(8) == 0 {
 			mutate(r, frame)
 		}
-		var p embed.Packet
-		parsed := domain.Parse(frame, &p)
-		if len(frame) < 14 || p.IPVersion != 0 && p.TTL < 2 { // no link has such a frame, and routers drop these
-			continue
-		}
-		e := node.Egress{
-			Port: 2, QueueBytes: r.Uint64N(1<<26) * r.Uint64N(2), DepartedNs: now + r.Uint64N(1<<33),
-			MTU: []int{0, 1500, p.TotalLength + r.IntN(100)}[r.IntN(3)],
-		}
-		if strings.Contains(c.text, "mtu: report") && r.IntN(2) == 0 { // so that few records fit
-			e.MTU = p.TotalLength + r.IntN(60)
-		}
-		if strings.Contains(c.text, "clone") {
-			e.MTU = 0 // clones are short, and fit
-		}
-		e.EnqueuedNs = e.DepartedNs
-		in := node.Ingress{Port: 1, TimeNs: now}
-		before, passed := bytes.Clone(frame), router(bytes.Clone(frame))
-		got := c.send(bytes.Clone(frame), &e, now)
-
-		by := want
-		switch {
-		case parsed == nil && (p.IPVersion == 0 || p.L3 > 14+4*maxTags || p.L4 > lastL4):
-			by = nil // the programs do not read it
-		case inTunnel(domain, frame) && !(p.INT.Present && (!inEdge || c.accepts || domain.Carrier != embed.DSCP)) &&
-			!looksInto(domain, frame):
-			by = blind // nor look into tunnels
-		}
-		var frameWant []byte
-		if by == nil {
-			frameWant = passed
-			out.Reports = out.Reports[:0]
-		} else {
-			verdict := by.Arrive(frame, in, &state)
-			if got == nil { // dropped at the ingress
-				e = node.Egress{Port: 2, EnqueuedNs: now, DepartedNs: now}
-			} else {
-				frame = router(frame)
-			}
-			if verdict.Drop {
-				by.Drop(frame, &state, node.Drop{Place: node.PlaceIngress, Reason: verdict.Reason, TimeNs: now}, &out)
-				c.seen["denied"]++
-			} else {
-				by.Depart(frame, &state, e, &out)
-			}
-			frameWant = out.Frame
-			if len(out.Copies) > 0 { // in a trial the packet becomes the clone
-				frameWant = shortened(domain, out.Copies[0].Frame)
-				c.seen["clones"]++
-			}
-			if frameWant == nil && !verdict.Drop && keepsINT(domain, before) {
-				frameWant = passed // what cannot be stripped passes
-				out.Reports = out.Reports[:0]
-			}
-		}
-		if !bytes.Equal(got, frameWant) {
-			t.Errorf("%s\nedges %v %v, %+v\ncame %x\ngot  %x\nwant %x", c.text, inEdge, outEdge, e, before, got,
-				frameWant)
+		if !c.same(frame, now) {
 			return
-		}
-		c.seen["packets"]++
-		switch {
-		case bytes.Equal(got, passed):
-			c.seen["same"]++
-		case p.L3 > 14:
-			c.seen[fmt.Sprintf("changed, %d tags", (p.L3-14)/4)]++
-		case p.IPVersion == 6 && p.L4 > p.L3+40:
-			c.seen["changed, IPv6 with extension headers"]++
-		case p.IPVersion == 6:
-			c.seen["changed, IPv6"]++
-		default:
-			c.seen["changed"]++
-		}
-		c.readReports(&reporter, &reported)
-		if len(reported.Reports) != len(out.Reports) {
-			t.Errorf("%s\nedges %v %v, %+v\ncame %x\ngot %d reports, want %d", c.text, inEdge, outEdge, e, before,
-				len(reported.Reports), len(out.Reports))
-			return
-		}
-		for i := range out.Reports {
-			c.seen["reports"]++
-			if !bytes.Equal(reported.Reports[i], out.Reports[i]) {
-				t.Errorf("%s\nedges %v %v\ncame %x\ngot report  %x\nwant report %x", c.text, inEdge, outEdge, before,
-					reported.Reports[i], out.Reports[i])
-				return
-			}
 		}
 	}
+}
+
+// same lets one packet pass both, and says whether they did the same.
+func (c *sameCase) same(frame []byte, now uint64) bool {
+	t, r, domain := c.t, c.r, c.want.Domain()
+	t.Helper()
+	var p embed.Packet
+	parsed := domain.Parse(frame, &p)
+	if len(frame) < 14 || p.IPVersion != 0 && p.TTL < 2 { // no link has such a frame, and routers drop these
+		return true
+	}
+	e := node.Egress{
+		Port: 2, QueueBytes: r.Uint64N(1<<26) * r.Uint64N(2), DepartedNs: now + r.Uint64N(1<<33),
+		MTU: []int{0, 1500, p.TotalLength + r.IntN(100)}[r.IntN(3)],
+	}
+	if strings.Contains(c.text, "mtu: report") && r.IntN(2) == 0 { // so that few records fit
+		e.MTU = p.TotalLength + r.IntN(60)
+	}
+	if strings.Contains(c.text, "clone") {
+		e.MTU = 0 // clones are short, and fit
+	}
+	e.EnqueuedNs = e.DepartedNs
+	in := node.Ingress{Port: 1, TimeNs: now}
+	before, passed := bytes.Clone(frame), router(bytes.Clone(frame))
+	got := c.send(bytes.Clone(frame), &e, now)
+
+	by := c.want
+	switch {
+	case parsed == nil && (p.IPVersion == 0 || p.L3 > 14+4*maxTags || p.L4 > lastL4):
+		by = nil // the programs do not read it
+	case inTunnel(domain, frame) && !(p.INT.Present && (!c.inEdge || c.accepts || domain.Carrier != embed.DSCP)) &&
+		!looksInto(domain, frame):
+		by = c.blind // nor look into tunnels
+	}
+	var frameWant []byte
+	if by == nil {
+		frameWant = passed
+		c.out.Reports = c.out.Reports[:0]
+	} else {
+		verdict := by.Arrive(frame, in, &c.state)
+		if got == nil { // dropped at the ingress
+			e = node.Egress{Port: 2, EnqueuedNs: now, DepartedNs: now}
+		} else {
+			frame = router(frame)
+		}
+		if verdict.Drop {
+			by.Drop(frame, &c.state, node.Drop{Place: node.PlaceIngress, Reason: verdict.Reason, TimeNs: now}, &c.out)
+			c.seen["denied"]++
+		} else {
+			by.Depart(frame, &c.state, e, &c.out)
+		}
+		frameWant = c.out.Frame
+		if len(c.out.Copies) > 0 { // in a trial the packet becomes the clone
+			frameWant = shortened(domain, c.out.Copies[0].Frame)
+			c.seen["clones"]++
+		}
+		if frameWant == nil && !verdict.Drop && keepsINT(domain, before) {
+			frameWant = passed // what cannot be stripped passes
+			c.out.Reports = c.out.Reports[:0]
+		}
+	}
+	if !bytes.Equal(got, frameWant) {
+		t.Errorf("%s\nedges %v %v, %+v\ncame %x\ngot  %x\nwant %x", c.text, c.inEdge, c.outEdge, e, before, got,
+			frameWant)
+		return false
+	}
+	c.seen["packets"]++
+	switch {
+	case bytes.Equal(got, passed):
+		c.seen["same"]++
+	case p.L3 > 14:
+		c.seen[fmt.Sprintf("changed, %d tags", (p.L3-14)/4)]++
+	case p.IPVersion == 6 && p.L4 > p.L3+40:
+		c.seen["changed, IPv6 with extension headers"]++
+	case p.IPVersion == 6:
+		c.seen["changed, IPv6"]++
+	default:
+		c.seen["changed"]++
+	}
+	c.readReports(&c.reporter, &c.reported)
+	if len(c.reported.Reports) != len(c.out.Reports) {
+		t.Errorf("%s\nedges %v %v, %+v\ncame %x\ngot %d reports, want %d", c.text, c.inEdge, c.outEdge, e, before,
+			len(c.reported.Reports), len(c.out.Reports))
+		return false
+	}
+	for i := range c.out.Reports {
+		c.seen["reports"]++
+		if !bytes.Equal(c.reported.Reports[i], c.out.Reports[i]) {
+			t.Errorf("%s\nedges %v %v\ncame %x\ngot report  %x\nwant report %x", c.text, c.inEdge, c.outEdge, before,
+				c.reported.Reports[i], c.out.Reports[i])
+			return false
+		}
+	}
+	return true
 }
 
 // shortened returns a clone as the kernel makes it: with 64 bytes of payload, and right checksums.
