@@ -156,7 +156,7 @@ func newIncident(root *event, chain []*event) telemetry.Incident {
 		ID: first(chain).ID, Kind: root.Kind, Start: first(chain).Start, End: root.End,
 		Node: root.Node, Name: root.Name, Port: root.Port, PortName: root.PortName,
 		ToNode: root.ToNode, ToName: root.ToName,
-		Action: actionOf(root),
+		Action: actionOf(root, chain),
 	}
 	for _, e := range chain {
 		n.Severity = max(n.Severity, e.Severity)
@@ -226,15 +226,19 @@ func moved(chain []*event) (n uint64) {
 	return n
 }
 
-// addDoubts says of incidents that reports were lost meanwhile.
+// addDoubts says of incidents that reports were lost meanwhile, or that a node told nothing.
 func addDoubts(incidents []telemetry.Incident, list []event) {
-	losses := slices.DeleteFunc(slices.Clone(list), func(e event) bool { return e.Kind != telemetry.EventReportLoss })
+	losses := slices.DeleteFunc(slices.Clone(list), func(e event) bool {
+		return e.Kind != telemetry.EventReportLoss && e.Kind != telemetry.EventExporterSilent
+	})
 	for i := range incidents {
 		n := &incidents[i]
+		if n.Kind == telemetry.EventReportLoss || n.Kind == telemetry.EventExporterSilent {
+			continue
+		}
 		for k := range losses {
 			e := &losses[k]
-			if n.Kind != telemetry.EventReportLoss && (n.End == nil || e.from <= n.End.UnixNano()) &&
-				e.to >= n.Start.UnixNano() {
+			if (n.End == nil || e.from <= n.End.UnixNano()) && e.to >= n.Start.UnixNano() {
 				n.Doubts = append(n.Doubts, "counts may be too low: "+e.Text)
 			}
 		}

@@ -261,9 +261,10 @@ func TestOngoing(t *testing.T) {
 	list := Of(eventsOf(
 		t, "link_lost 2 - node=1 port=2 to=5 to_port=1",
 		"drop_storm 2 3 node=1 port=2 cause=egress_link_down severity=critical", "report_loss 4 5 source=192.0.2.1",
+		"exporter_silent 6 - node=7", "exporter_silent 0 1 node=8",
 	))
 	n, _ := Find(list, "01")
-	if n.End != nil || n.Severity != telemetry.Critical || len(n.Doubts) != 1 ||
+	if n.End != nil || n.Severity != telemetry.Critical || len(n.Doubts) != 2 ||
 		!strings.Contains(n.Text, "down since 09:00:02 UTC") {
 		t.Errorf("got %+v", n)
 	}

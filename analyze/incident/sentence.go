@@ -1,7 +1,10 @@
 package incident
 
 import (
+	"cmp"
 	"fmt"
+	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -188,11 +191,83 @@ var actions = map[telemetry.EventKind]string{
 	telemetry.EventWaypointMissed: "bring the flows back, or stop them; then find out what moved them",
 }
 
-func actionOf(e *event) string {
-	if e.Kind == telemetry.EventDropStorm {
-		if r, ok := dropreason.ByID(e.Cause); ok {
-			return r.Action
+// actionOf says what to do about a cause, where, and about which flows: those that filled its queues, or one that shows
+// it.
+func actionOf(root *event, chain []*event) string {
+	action := actions[root.Kind]
+	if root.Kind == telemetry.EventDropStorm {
+		if r, ok := dropreason.ByID(root.Cause); ok {
+			action = r.Action
 		}
 	}
-	return actions[e.Kind]
+	if action == "" {
+		return ""
+	}
+	var about []string
+	if ports := portsOf(root); ports != "" {
+		about = append(about, ports)
+	}
+	if flows := flowsOf(root, chain); flows != "" {
+		about = append(about, flows)
+	}
+	if len(about) == 0 {
+		return action
+	}
+	return strings.TrimSuffix(action, ".") + ". Here: " + strings.Join(about, "; ")
+}
+
+// portsOf names the ports of an event: both ends, if it is about a link.
+func portsOf(e *event) string {
+	if e.Node == nil || e.Port == nil {
+		return ""
+	}
+	port := portName(nameOf(e.Name, e.Node), e.PortName, e.Port)
+	if e.ToNode == nil || e.ToPort == nil {
+		return port
+	}
+	return port + " and " + portName(nameOf(e.ToName, e.ToNode), e.ToPortName, e.ToPort)
+}
+
+func portName(node, name string, port *uint32) string {
+	if name != "" {
+		return node + " " + name
+	}
+	return fmt.Sprintf("%s port %d", node, *port)
+}
+
+// maxNamedFlows is how many flows an action names.
+const maxNamedFlows = 3
+
+// flowsOf names the flow that brought most to each queue of an incident, the latest queue first, or one that its cause
+// met. Those that rules are about are in the text of their event.
+func flowsOf(root *event, chain []*event) string {
+	queues := slices.DeleteFunc(slices.Clone(chain), func(e *event) bool {
+		return e.Flow == nil || e.Kind != telemetry.EventMicroburst && e.Kind != telemetry.EventIncast
+	})
+	if len(queues) == 0 {
+		if root.Flow == nil {
+			return ""
+		}
+		return "one of its flows is " + flowName(root.Flow)
+	}
+	slices.SortStableFunc(queues, func(a, b *event) int { return cmp.Compare(b.from, a.from) })
+	var flows []string
+	for _, e := range queues {
+		if flow := flowName(e.Flow); !slices.Contains(flows, flow) {
+			flows = append(flows, flow)
+		}
+	}
+	more := ""
+	if n := len(flows) - maxNamedFlows; n > 0 {
+		flows, more = flows[:maxNamedFlows], fmt.Sprintf(" and %d more", n)
+	}
+	return "most in the queue was of " + strings.Join(flows, ", ") + more
+}
+
+func flowName(f *telemetry.Endpoints) string {
+	if f.SrcPort == 0 && f.DstPort == 0 {
+		return fmt.Sprintf("%s → %s %s", f.Src, f.Dst, f.Protocol)
+	}
+	src, dst := netip.AddrPortFrom(f.Src, f.SrcPort), netip.AddrPortFrom(f.Dst, f.DstPort)
+	return fmt.Sprintf("%s → %s %s", src, dst, f.Protocol)
 }
