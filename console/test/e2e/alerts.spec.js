@@ -1,6 +1,6 @@
 // Alerts, silences, and who takes care of an event: changes by the console are what the API then says.
 import assert from 'node:assert/strict';
-import { accessible, ask, base, connect, finish, go, open, shoot, test } from './browser.js';
+import { accessible, ask, base, connect, finish, go, open, shoot, silent, test } from './browser.js';
 
 const rowsOf = async (page, label) =>
   Number(await page.locator(`[aria-label="${label}"] table`).getAttribute('aria-rowcount')) - 1;
@@ -100,12 +100,13 @@ test('what happens shows by the stream, whenever the page would ask', async () =
   for (const hash of ['events', 'overview']) {
     const page = await open('#/alerts', { alone: true });
     const streamed = page.waitForResponse(/events\/stream/);
+    const answered = silent(page, /v1\/events\?/);
     await page.clock.install();
     await go(page, `#/${hash}`);
     await streamed;
-    await page.waitForTimeout(1000); // what goes on when the stream begins
+    await answered(); // also what is asked as the stream begins
     await page.clock.pauseAt(Date.now() + 3600_000); // from here on no timer fires: the page does not ask by itself
-    await page.waitForTimeout(500); // answers that are on their way
+    await answered();
     const again = page.waitForResponse(/v1\/events\?/);
     const answer = await fetch(`${base}api/v1/events/${event.id}/acknowledge`, { method: 'POST' });
     assert.equal(answer.status, 200);

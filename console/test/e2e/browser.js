@@ -172,9 +172,9 @@ export const go = async (page, hash) => {
   await ready(page);
 };
 
-/** eventually waits until a check holds: what the page shows may come a frame later, or many. */
+/** eventually waits until a check holds: what the page shows may come a frame later, or many. The limit of the test finds what hangs. */
 export async function eventually(check) {
-  for (const end = Date.now() + 30_000; ; await new Promise((done) => setTimeout(done, 50))) {
+  for (const end = Date.now() + 240_000; ; await new Promise((done) => setTimeout(done, 50))) {
     try {
       return await check();
     } catch (error) {
@@ -188,6 +188,19 @@ export async function shoot(page, name) {
   if (!process.env.CONSOLE_SHOTS) return;
   mkdirSync(process.env.CONSOLE_SHOTS, { recursive: true });
   await page.screenshot({ path: `${process.env.CONSOLE_SHOTS}/${name}.png` });
+}
+
+/** silent waits until questions of a page are answered, and no other was asked for half a second. It is told of the page before it asks. */
+export function silent(page, questions) {
+  let open = 0;
+  let last = Date.now();
+  const count = (by) => (request) => {
+    if (questions.test(request.url())) [open, last] = [open + by, Date.now()];
+  };
+  page.on('request', count(1));
+  page.on('requestfinished', count(-1));
+  page.on('requestfailed', count(-1));
+  return () => eventually(() => assert.ok(open === 0 && Date.now() - last > 500, `${open} questions are open`));
 }
 
 /** painted waits until what is known is drawn: a picture is drawn once its size is known. */

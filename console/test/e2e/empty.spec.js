@@ -1,6 +1,6 @@
 // A server that got no reports yet, and one that does not answer, or late.
 import assert from 'node:assert/strict';
-import { accessible, ask, connect, finish, go, open, test } from './browser.js';
+import { accessible, ask, connect, eventually, finish, go, open, test } from './browser.js';
 
 const state = (page, want) =>
   page.waitForFunction((s) => document.querySelector('[data-state]').dataset.state === s, want);
@@ -41,7 +41,7 @@ test('says where to send reports', async () => {
 
 test('a server that keeps no datagrams is asked for them once', async () => {
   const page = await open('#/collector');
-  for (let i = 0; i < 100 && !page.problems.some((text) => text.includes('404')); i++) await page.waitForTimeout(100); // the first answer
+  await eventually(() => assert.ok(page.problems.some((text) => text.includes('404')))); // the first answer
   let asked = 0;
   page.on('request', (request) => {
     if (/v1\/reports/.test(request.url())) asked++;
@@ -173,16 +173,10 @@ test('the content security policy holds', async () => {
 test('the demo network is started with a button, and stopped', async () => {
   const page = await open('#/overview');
   await page.getByRole('button', { name: 'Start the demo network' }).click();
-  await page.waitForFunction(
-    () => Number(document.querySelector('#rate')?.textContent.replace(/[^0-9]/g, '')) > 0,
-    null,
-    { timeout: 20_000 },
-  );
+  await page.waitForFunction(() => Number(document.querySelector('#rate')?.textContent.replace(/[^0-9]/g, '')) > 0);
   const state = await ask('demo');
   assert.ok(state.running && Date.parse(state.ends) - Date.now() <= 600_000, JSON.stringify(state));
-  const topology = async () => (await ask('topology')).nodes.length;
-  for (let i = 0; i < 100 && (await topology()) < 6; i++) await page.waitForTimeout(100);
-  assert.equal(await topology(), 6);
+  await eventually(async () => assert.equal((await ask('topology')).nodes.length, 6));
   const [{ malformed, damaged }] = (await ask('listeners')).listeners;
   assert.deepEqual([malformed, damaged], [0, 0]);
   await page.getByRole('button', { name: 'Stop it' }).click();

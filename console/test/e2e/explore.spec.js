@@ -162,12 +162,11 @@ test('of many groups, what is drawn and all others are what all groups are', asy
 });
 
 test('a heat map is read by the arrow keys, and by the pointer', async () => {
-  const { generated_at: now } = await ask('loss');
-  const until = Math.floor(Date.parse(now) / 10_000) * 10_000;
-  const span = `since=${new Date(until - 300_000).toISOString()}&until=${new Date(until).toISOString()}`;
-  const page = await open(`#/explore?of=flows&by=src&graph=heat&interval=10s&${span}`);
+  const until = Math.floor(Date.parse(new URLSearchParams(span).get('until')) / 10_000) * 10_000;
+  const range = `since=${new Date(until - 300_000).toISOString()}&until=${new Date(until).toISOString()}`;
+  const page = await open(`#/explore?of=flows&by=src&graph=heat&interval=10s&${range}`);
   await answered(page);
-  const { flows } = await ask(`flows?${span}&group_by=src&interval=10s&limit=10000`);
+  const { flows } = await ask(`flows?${range}&group_by=src&interval=10s&limit=10000`);
   const told = page.locator('section .when');
   await page.getByRole('group', { name: 'Graph; the arrow keys read it' }).focus();
   await page.keyboard.press('ArrowLeft'); // the latest piece of the largest group

@@ -1,6 +1,6 @@
 // The time range, and what the pages show of it, against a server that keeps records.
 import assert from 'node:assert/strict';
-import { accessible, ask, connect, finish, go, open, shoot, some, test, span } from './browser.js';
+import { accessible, ask, connect, finish, go, open, painted, shoot, some, test, span } from './browser.js';
 
 const number = (text) => Number(text.replace(/[^0-9]/g, ''));
 const hash = (page) => page.evaluate(() => location.hash);
@@ -368,8 +368,10 @@ test('what goes by a link is told, and shown when it is chosen, now and at a mom
     await page.waitForSelector('canvas[data-painted=true]');
     const stage = await page.locator('.stage').boundingBox();
     // Somewhere along a line across the middle there is a cable.
-    for (let i = 1; i < 60 && (await page.locator('.hint').count()) === 0; i++)
+    for (let i = 1; i < 60 && (await page.locator('.hint').count()) === 0; i++) {
       await page.mouse.move(stage.x + (stage.width * i) / 60, stage.y + stage.height * 0.5);
+      await painted(page);
+    }
     await page.waitForSelector('.hint .mono');
     assert.match(await page.textContent('.hint'), /(leaf|spine)\d → (leaf|spine)\d: .*packets/);
     await page.mouse.down();

@@ -1,6 +1,6 @@
 // The pages that need a server with records and alert rules, by the keyboard alone.
 import assert from 'node:assert/strict';
-import { accessible, ask, connect, finish, go, open, test, span } from './browser.js';
+import { accessible, ask, connect, eventually, finish, go, open, test, span } from './browser.js';
 
 const answered = (page) =>
   page.waitForFunction(
@@ -34,7 +34,7 @@ test('what may stand in a filter goes with the focus, and with Escape, however l
   await filter.focus();
   await page.keyboard.press('Tab');
   await page.keyboard.press('Tab');
-  for (let i = 0; i < 100 && answered === 0; i++) await page.waitForTimeout(50);
+  await eventually(() => assert.ok(answered > 0));
   await page.waitForTimeout(200); // to show it
   assert.equal(await offer.filter({ visible: true }).count(), 0, 'after the focus went on');
   await filter.focus();
@@ -64,7 +64,7 @@ test('a silence by the keyboard, with what may stand in it', async () => {
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
   await page.waitForFunction(() => document.activeElement.value.trim() === 'kind = link_lost');
-  await page.waitForTimeout(300); // the offer for what may follow
+  await page.getByRole('option', { name: /^and/ }).waitFor(); // the offer for what may follow
   await page.keyboard.press('Escape');
   await page.keyboard.press('Enter');
   await page.getByRole('cell', { name: 'kind = link_lost', exact: true }).first().waitFor();

@@ -1,6 +1,6 @@
 // Answers that are slow, or none: what a page says of them, and that it goes on by itself.
 import assert from 'node:assert/strict';
-import { accessible, connect, finish, open, test } from './browser.js';
+import { accessible, connect, eventually, finish, open, test } from './browser.js';
 
 const state = (page, want) =>
   page.waitForFunction((s) => document.querySelector('[data-state]').dataset.state === s, want);
@@ -33,7 +33,7 @@ test('answers that are slow say so, and can be cancelled', async () => {
   await accessible(page, 'cancelled');
   await page.getByRole('button', { name: 'Ask again' }).click();
   await note.waitFor();
-  assert.equal(asked, before + 2, 'how many, and where most');
+  await eventually(() => assert.equal(asked, before + 2, 'how many, and where most'));
   await page.evaluate(() => {
     location.hash = '#/events';
   }); // another page asks its own question
