@@ -63,7 +63,7 @@ func withAlerts(t *testing.T, do func(t *testing.T, h http.Handler)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cfg.Alerts = e
+		cfg.Alerts, cfg.Views = e, &viewsOfTest{}
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- e.Run(ctx) }()

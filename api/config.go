@@ -71,6 +71,9 @@ type Config struct {
 	// Mitigation acts on attacks; nil: nothing does.
 	Mitigation Mitigation
 
+	// Views keeps pages that were given a name; nil: nothing does.
+	Views Views
+
 	// Demo sends reports of an emulated network; nil: there is none.
 	Demo Demo
 

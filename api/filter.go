@@ -15,6 +15,7 @@ func schemas(names map[uint32]string) map[string]*filter.Schema {
 	all := map[string]*filter.Schema{}
 	for _, s := range slices.Concat(filter.Schemas(), []*filter.Schema{
 		portTable.Schema(), listenerTable.Schema(), ruleTable.Schema(), outputTable.Schema(), silenceTable.Schema(),
+		viewTable.Schema(),
 		alertTable.Schema(),
 	}) {
 		all[s.Name()] = s.WithNodes(nodeIDs(names))

@@ -17,6 +17,7 @@ var (
 	ruleTable     = filter.TableOf[telemetry.RuleStatus]("rules")
 	outputTable   = filter.TableOf[telemetry.OutputStatus]("outputs")
 	silenceTable  = filter.TableOf[types.Silence]("silences")
+	viewTable     = filter.TableOf[types.View]("views")
 	alertTable    = newAlertTable()
 )
 

@@ -193,6 +193,12 @@ func operations() []operation {
 		get("filter/complete", "completeFilter", (*handler).complete, types.Completions{},
 			"what may stand at a place of a filter").
 			with("schema text cursor").section("filters"),
+		listOf("views", live(viewTable, (*handler).allViews), types.ViewList{},
+			"pages of the console that were given a name, by name").needing(needViews).section("views"),
+		change("POST", "views", "addView", (*handler).addView, types.NewView{}, types.View{}, "the view that was saved").
+			needing(needViews).answering(http.StatusCreated).section("views"),
+		change("DELETE", "views/{id}", "removeView", (*handler).removeView, nil, nil, "the view is gone").
+			needing(needViews).answering(http.StatusNoContent).section("views"),
 		get("demo", "demo", (*handler).demo, types.DemoState{},
 			"whether the emulated network runs").needing(needDemo).section("demo"),
 		change("POST", "demo", "startDemo", (*handler).startDemo, nil, types.DemoState{}, "start the emulated network").
@@ -340,6 +346,13 @@ func needStore(has bool, parameter string) *types.Problem {
 		"no store configured (start with `--data DIR`); only live data is available")
 	problem.Parameter = parameter
 	return problem
+}
+
+func needViews(c *Config) *types.Problem {
+	if c.Views != nil {
+		return nil
+	}
+	return types.NewProblem(http.StatusNotFound, "this server keeps no views")
 }
 
 func needDemo(c *Config) *types.Problem {

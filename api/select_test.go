@@ -201,7 +201,7 @@ func TestFieldsAreDocumented(t *testing.T) {
 	_, fields, _ := strings.Cut(string(page), "### Filter, order and pages")
 	for _, name := range []string{
 		"bursts", "clocks", "hosts", "loss", "ports", "listeners", "rules", "outputs",
-		"silences",
+		"silences", "views",
 	} {
 		_, row, _ := strings.Cut(fields, "\n| `"+name+"` |")
 		row, _, _ = strings.Cut(row, "\n")

@@ -34,7 +34,7 @@ func (s *Server) handler() http.Handler {
 		Listeners: s.listeners, Refused: s.refused, Reports: s.raw.kept(), Points: s.points, Reload: s.Reload,
 		SQL: s.keeper.sql(), History: s.keeper.history(), Dialect: s.keeper.filterDialect(),
 		Between: s.keeper.between(), Written: s.keeper.written(),
-		Network:  s.networkMetrics(),
+		Network: s.networkMetrics(), Views: s.views,
 		KeptFine: time.Duration(s.Config.Store.Keep10s), KeptMinute: time.Duration(s.Config.Store.Keep1m),
 	}
 	if s.mitigation != nil {

@@ -61,6 +61,7 @@ type Server struct {
 	secure      *auth.TLS // nil: plain HTTP
 	connections *auth.Connections
 	bus         *busReceiver // nil: datagrams come from sockets
+	views       *views
 	receiving   atomic.Bool
 	settings    atomic.Pointer[collect.Settings]
 	reloading   sync.Mutex
@@ -135,6 +136,7 @@ func (s *Server) newTables() error {
 func (s *Server) openData() error {
 	c := s.Config
 	if c.Data == "" {
+		s.views = &views{}
 		return nil
 	}
 	dir, err := datadir.Open(c.Data)
@@ -147,6 +149,9 @@ func (s *Server) openData() error {
 		usual: func() *attack.Usual { return nil },
 	}
 	s.checkpoints.tasks = background(s.checkpoints.run)
+	if s.views, err = openViews(dir, s.log); err != nil {
+		return err
+	}
 	if c.Role == roleAnalyze {
 		return s.checkpoints.restore([]string{busListen}, 1)
 	}

@@ -94,6 +94,9 @@ type (
 	Table              = types.Table
 	Topology           = types.Topology
 	Validation         = types.Validation
+	View               = types.View
+	ViewList           = types.ViewList
+	NewView            = types.NewView
 )
 
 // What answers are made of.

@@ -1,21 +1,14 @@
-import { beforeEach, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { adds, intervalFor, subjects } from '../src/pages/explore/catalogue';
 import type { Found, Row } from '../src/pages/explore/question';
 
 vi.stubGlobal('location', { hash: '' });
 vi.stubGlobal('addEventListener', () => {});
-const kept = new Map<string, string>();
-vi.stubGlobal('localStorage', {
-  getItem: (key: string) => kept.get(key) ?? null,
-  setItem: (key: string, value: string) => kept.set(key, value),
-});
-beforeEach(() => kept.clear());
 const { ask: askStore, coarse, paramsOf, questionOf, upToNow } = await import('../src/pages/explore/question');
 const { filtersOf } = await import('../src/pages/explore/groups');
 const { fieldText, keyOf, labelOf, picture } = await import('../src/pages/explore/series');
 const { inventory } = await import('../src/api/inventory.svelte');
 const { sankey } = await import('../src/lib/sankey');
-const { forget, save, saved } = await import('../src/lib/saved');
 
 const ask = (text: string) => {
   const params = new URLSearchParams(text);
@@ -154,21 +147,6 @@ test('what goes into a box comes out of it', () => {
   ]);
 });
 
-test('saved views are addresses of their page', () => {
-  save('explore', { name: 'b', hash: '#/explore?of=hops' });
-  save('explore', { name: 'a', hash: '#/explore?of=links' });
-  save('explore', { name: 'a', hash: '#/explore?of=drops' });
-  expect(saved('explore')).toEqual([
-    { name: 'a', hash: '#/explore?of=drops' },
-    { name: 'b', hash: '#/explore?of=hops' },
-  ]);
-  expect(forget('explore', 'a')).toEqual([{ name: 'b', hash: '#/explore?of=hops' }]);
-  kept.set('waybill.saved.explore', '[{"name":"x","hash":"https://elsewhere.example"},null,7]');
-  expect(saved('explore')).toEqual([]);
-  kept.set('waybill.saved.explore', 'nonsense');
-  expect(saved('explore')).toEqual([]);
-});
-
 test('a mean or a maximum of two groups is not the sum of theirs, a count is', () => {
   for (const { measures } of Object.values(subjects)) {
     for (const measure of measures)
@@ -288,42 +266,6 @@ test('how long the records are that are drawn is said, not those of the totals',
   ]);
   expect((await askStore(ask('graph=table'), new AbortController().signal, () => {})).frame.resolution_ns).toBe(6e10);
   vi.stubGlobal('fetch', network);
-});
-
-test('what goes into a box comes out of it', () => {
-  const { boxes, bands } = sankey(
-    [
-      { labels: ['a', 'x', '1'], value: 30 },
-      { labels: ['b', 'x', '2'], value: 10 },
-      { labels: ['a', 'y', '2'], value: 5 },
-    ],
-    200,
-  );
-  for (const box of boxes) {
-    for (const side of ['source', 'target'] as const) {
-      const through = bands.filter((band) => band[side] === box).reduce((sum, band) => sum + band.value, 0);
-      if (through > 0) expect(through).toBe(box.value);
-    }
-  }
-  expect(boxes.filter((box) => box.column === 1).map((box) => [box.label, box.value])).toEqual([
-    ['x', 40],
-    ['y', 5],
-  ]);
-});
-
-test('saved views are addresses of their page', () => {
-  save('explore', { name: 'b', hash: '#/explore?of=hops' });
-  save('explore', { name: 'a', hash: '#/explore?of=links' });
-  save('explore', { name: 'a', hash: '#/explore?of=drops' });
-  expect(saved('explore')).toEqual([
-    { name: 'a', hash: '#/explore?of=drops' },
-    { name: 'b', hash: '#/explore?of=hops' },
-  ]);
-  expect(forget('explore', 'a')).toEqual([{ name: 'b', hash: '#/explore?of=hops' }]);
-  kept.set('waybill.saved.explore', '[{"name":"x","hash":"https://elsewhere.example"},null,7]');
-  expect(saved('explore')).toEqual([]);
-  kept.set('waybill.saved.explore', 'nonsense');
-  expect(saved('explore')).toEqual([]);
 });
 
 test('groups stay apart where the inventory gives them the same name', () => {

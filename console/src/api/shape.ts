@@ -25,6 +25,7 @@ const listed = [
   'reports',
   'rules',
   'silences',
+  'views',
 ];
 const shapes: Record<string, Shape> = {
   ...Object.fromEntries(listed.map((name) => [name, { generated_at: 'text', [name]: 'records' } satisfies Shape])),
@@ -57,6 +58,7 @@ const shapes: Record<string, Shape> = {
   'incidents/*/silence': { id: 'text', filter: 'text', until: 'text' },
   'attacks/*/mitigate': { rules: 'records', until: 'text' },
   'attacks/*/release': { rules: 'records' },
+  'POST views': { id: 'text', name: 'text', address: 'text' },
   'POST silences': { id: 'text', filter: 'text', until: 'text' },
   demo: { running: 'flag' },
   session: { name: 'text' },

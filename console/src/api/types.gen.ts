@@ -1141,6 +1141,10 @@ export interface components {
             reason?: string;
             until?: string;
         };
+        NewView: {
+            address: string;
+            name: string;
+        };
         Node: {
             drops: number;
             first: string;
@@ -1589,6 +1593,21 @@ export interface components {
             flow: components["schemas"]["Endpoints"] | null;
             max_extra_ns: number;
             packets: number;
+        };
+        View: {
+            address: string;
+            at: string;
+            by: string;
+            id: string;
+            name: string;
+            page: string;
+        };
+        ViewList: {
+            completeness?: components["schemas"]["Completeness"];
+            generated_at: string;
+            next_cursor?: string;
+            total: number;
+            views: components["schemas"]["View"][] | null;
         };
     };
     responses: never;

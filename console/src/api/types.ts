@@ -19,6 +19,7 @@ export interface Frame {
 export type List<Name extends string, T> = Head & Record<Name, T[] | null>;
 export type History<Name extends string, T> = Head & Frame & Record<Name, T[] | null>;
 
+export type View = Schemas['View'];
 export type Alert = Schemas['Alert'];
 export type AlertOutput = Schemas['OutputStatus'];
 export type AlertRule = Schemas['RuleStatus'];

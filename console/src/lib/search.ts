@@ -5,7 +5,7 @@ import type { Values } from './route.svelte';
 
 /** A Hit is one of the things that were meant, and the page that shows it. */
 export interface Hit {
-  kind: 'page' | 'node' | 'port' | 'host' | 'link' | 'incident' | 'address' | 'flow' | 'event' | 'burst';
+  kind: 'page' | 'node' | 'port' | 'host' | 'link' | 'incident' | 'address' | 'flow' | 'event' | 'burst' | 'view';
   text: string;
   page: string;
   params?: Values;

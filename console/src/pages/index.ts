@@ -28,6 +28,7 @@ export const explains: Record<string, [page: string, heading?: string]> = {
   inventory: ['how-to/name-ports-and-hosts'],
   reports: ['how-to/use-the-console', 'raw-reports'],
   explore: ['how-to/use-the-console', 'explore'],
+  dashboard: ['how-to/use-the-console', 'saved-views-and-dashboards'],
 };
 
 /** What the menu lists, in its order, and the pages below. */
@@ -46,6 +47,7 @@ export const pages: Page[] = [
   { name: 'explore', title: 'Explore', load: () => import('./Explore.svelte'), ranged: true },
   { name: 'docs', title: 'Docs', load: () => import('./Docs.svelte') },
   { name: 'reports', title: 'Raw reports', load: () => import('./Reports.svelte'), under: 'collector', ranged: true },
+  { name: 'dashboard', title: 'Dashboard', load: () => import('./Dashboard.svelte'), under: 'explore', ranged: true },
   { name: 'inventory', title: 'Inventory', load: () => import('./Inventory.svelte'), under: 'topology' },
   { name: 'flow', title: 'Flow', load: () => import('./Flow.svelte'), under: 'flows', ranged: true },
   { name: 'burst', title: 'Burst', load: () => import('./Burst.svelte'), under: 'queues' },

@@ -1,7 +1,7 @@
 // Explore on a server with records, compared with what the API says of the same question.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { accessible, ask, connect, finish, go, open, ready, shoot, test, span } from './browser.js';
+import { accessible, ask, base, connect, finish, go, open, ready, shoot, test, span } from './browser.js';
 
 const answered = (page) =>
   page.waitForFunction(
@@ -346,19 +346,73 @@ test('a download has all pages, or says that it has not', async () => {
   assert.equal(await page.locator('.downloads [role=alert]').count(), 0);
 });
 
-test('a view is saved under a name, and forgotten', async () => {
+test('a view is saved under a name that all see, shown on a dashboard, and removed', async () => {
   const page = await open('#/explore');
+  const views = page.getByRole('dialog', { name: 'Saved views' });
+  const choose = async () => {
+    await page.getByRole('button', { name: 'Saved views' }).click();
+    await views.waitFor();
+  };
+  const saveAs = async (name) => {
+    await choose();
+    await views.getByLabel('Save this page as').fill(name);
+    await page.keyboard.press('Enter');
+    await views.getByRole('link', { name, exact: true }).waitFor();
+  };
   await explore(page, `of=queues&${span}&graph=heat`);
-  await page.getByLabel('Name of this view').fill('<b>queues</b>');
-  await page.keyboard.press('Enter');
-  await explore(page, `of=drops&${span}`);
-  await page.getByLabel('Saved views').selectOption('<b>queues</b>');
+  await saveAs('<b>queues</b>');
+  await accessible(page, 'saved views');
+  await views.getByRole('button', { name: 'Close' }).click();
+  await explore(page, `of=drops&${span}&graph=stacked&by=reason_name`);
+  await saveAs('drops by reason');
+  await views.getByRole('link', { name: '<b>queues</b>' }).click();
   await page.waitForFunction(() => location.hash.includes('of=queues') && location.hash.includes('graph=heat'));
-  await page.reload();
-  await ready(page);
-  assert.equal(await page.getByLabel('Saved views').inputValue(), '<b>queues</b>');
-  await page.getByRole('button', { name: 'Forget it' }).click();
-  assert.equal(await page.getByLabel('Saved views').count(), 0);
+  assert.equal(await views.count(), 0);
+  // Somebody else, who finds both, puts them on a dashboard of a time range of its own.
+  const other = await open(`#/overview?${span}`, { alone: true });
+  await other.getByRole('button', { name: 'Saved views' }).click();
+  for (const name of ['<b>queues</b>', 'drops by reason']) await other.getByLabel(`${name} on a dashboard`).check();
+  await other.getByRole('link', { name: /on a dashboard$/ }).click();
+  await other.waitForFunction(() => document.querySelectorAll('main svg, main canvas').length >= 2);
+  assert.deepEqual(await other.locator('main h2').allTextContents(), ['<b>queues</b>', 'drops by reason']);
+  const legend = await other.locator('main section').nth(1).textContent();
+  const { drops } = await ask(`drops?${span}&group_by=reason_name`);
+  for (const { reason_name: reason } of drops.slice(0, 3))
+    assert.ok(legend.includes(reason.replaceAll('_', ' ')), legend);
+  await accessible(other, 'dashboard');
+  await shoot(other, 'dashboard');
+  // It has a name as well, and says what of it is gone.
+  await other.getByRole('button', { name: 'Saved views' }).click();
+  await other.getByLabel('Save this page as').fill('of the night');
+  await other.keyboard.press('Enter');
+  await other.getByRole('link', { name: 'of the night' }).waitFor();
+  await other.getByRole('button', { name: 'Remove drops by reason' }).click();
+  await other.getByRole('link', { name: 'drops by reason' }).waitFor({ state: 'detached' });
+  await other.getByRole('button', { name: 'Close' }).click();
+  await other.reload();
+  await ready(other);
+  assert.equal(await other.textContent('h1'), 'of the night');
+  await other.getByText('One view of this dashboard was removed').waitFor();
+  // By a few words, too.
+  await other.keyboard.press('Control+k');
+  await other.keyboard.type('of the ni');
+  await other.getByRole('option', { name: /of the night/ }).waitFor();
+  await other.keyboard.press('Escape');
+  for (const { id } of (await ask('views')).views)
+    assert.equal((await fetch(`${base}api/v1/views/${id}`, { method: 'DELETE' })).status, 204);
+});
+
+test('what this browser kept for itself moves to the server', async () => {
+  const page = await open('#/explore', { alone: true }, () => {
+    localStorage.setItem('waybill.saved.explore', '[{"name":"mine","hash":"#/explore?of=hops"}]');
+  });
+  await page.getByRole('button', { name: 'Saved views' }).click();
+  await page.getByRole('button', { name: 'Move to the server' }).click();
+  await page.getByRole('link', { name: 'mine', exact: true }).waitFor();
+  const [view] = (await ask('views', 'name = mine')).views;
+  assert.equal(view.address, 'explore?of=hops');
+  await page.getByRole('button', { name: 'Remove mine' }).click();
+  await page.getByRole('link', { name: 'mine', exact: true }).waitFor({ state: 'detached' });
 });
 
 test('a long question tells how far it is and can be cancelled', async () => {

@@ -1,4 +1,5 @@
 import { inventory } from '../../api/inventory.svelte';
+import type { LegendEntry } from '../../components/Panel.svelte';
 import { bytes, compact, duration, nodeName, number, words } from '../../lib/format';
 import { additive, type Found, type Question, type Row } from './question';
 
@@ -110,3 +111,11 @@ export function picture(q: Question, found: Found, stepMs: number): Picture {
   if (sums && others.values.some(Boolean)) series.push(others);
   return { starts, known: starts.map((at) => recorded.has(at)), stepMs, series, cut: all.length - starts.length };
 }
+
+/** colours is the legend of what is drawn over time. */
+export const colours = (q: Question, drawn: Picture | null): LegendEntry[] =>
+  (q.graph === 'lines' || q.graph === 'stacked' ? (drawn?.series ?? []) : []).map((s, i) => ({
+    text: s.label,
+    colour: `--series-${s.others ? 8 : i % 8}`,
+    dashed: i >= 8 && !s.others,
+  }));
