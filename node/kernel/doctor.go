@@ -58,6 +58,7 @@ func Examine(c *Config) []Finding {
 			d.port(&c.Ports[i])
 		}
 		d.room()
+		d.pins()
 	}
 	return d.findings
 }
@@ -249,6 +250,22 @@ func (d *doctor) port(p *Port) {
 func hasVLAN(name string) bool {
 	text, _ := os.ReadFile("/proc/net/vlan/config")
 	return strings.Contains(string(text), "| "+name+"\n")
+}
+
+// pins looks whether programs can stay, if they shall.
+func (d *doctor) pins() {
+	if !d.config.Pin {
+		return
+	}
+	dir := pinRoot
+	var of unix.Statfs_t
+	err := unix.Statfs(dir, &of)
+	for ; errors.Is(err, unix.ENOENT) && len(dir) > 1; err = unix.Statfs(dir, &of) { // a node makes what is missing
+		dir = filepath.Dir(dir)
+	}
+	d.say("pin", verdict(err == nil && of.Type == unix.BPF_FS_MAGIC, Bad), "mount -t bpf bpf /sys/fs/bpf",
+		"programs that stay: %s", either(err, fmt.Sprintf("%s is in a file system for programs: %v", dir,
+			of.Type == unix.BPF_FS_MAGIC)))
 }
 
 // room compares the MTU inside of the domain with that of its edges.

@@ -328,3 +328,34 @@ func TestPinLoss(t *testing.T) {
 			full+drops)
 	}
 }
+
+// TestExaminePins looks at a folder without, and then with, a file system for programs.
+func TestExaminePins(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("not run: file systems are mounted by root only. Run: sudo make test")
+	}
+	dir := t.TempDir()
+	pinRoot = dir + "/waybill"
+	t.Cleanup(func() { pinRoot = "/sys/fs/bpf/waybill" })
+	look := func(pin bool) []Finding {
+		d := doctor{config: &Config{Pin: pin}}
+		d.pins()
+		return d.findings
+	}
+	if got := look(false); len(got) > 0 {
+		t.Errorf("without pin: got %+v", got)
+	}
+	if got := look(true); len(got) != 1 || got[0].Verdict != Bad || !strings.Contains(got[0].Do, "mount -t bpf") {
+		t.Errorf("got %+v, want what to mount", got)
+	}
+	if err := unix.Mount("bpf", dir, "bpf", 0, ""); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = unix.Unmount(dir, 0) }()
+	if got := look(true); len(got) != 1 || got[0].Verdict != Good || got[0].Do != "" {
+		t.Errorf("got %+v, want it to be good", got)
+	}
+	if _, err := os.Stat(pinRoot); !os.IsNotExist(err) {
+		t.Errorf("the doctor has made %s: %v", pinRoot, err)
+	}
+}
