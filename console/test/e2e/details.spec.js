@@ -131,6 +131,37 @@ test('a list is there as CSV, a picture as PNG', async () => {
       [...document.querySelectorAll('main .unit')].some((unit) => unit.textContent.startsWith(`${n} places`)),
     there,
   );
+  // So is a table of what no list has, as it is shown, and with the rows that are not in view.
+  await go(page, '#/inventory');
+  const [ports] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'CSV: Ports' }).click(),
+  ]);
+  const shown = page.getByRole('region', { name: 'Ports' });
+  const rows = (await readFile(await ports.path(), 'utf8')).trim().split('\r\n');
+  assert.equal(rows.length, Number(await shown.locator('table').getAttribute('aria-rowcount')));
+  const titles = await shown.locator('thead th').allInnerTexts();
+  assert.deepEqual(
+    rows[0].split(','),
+    titles.map((title) => title.trim()),
+  );
+  assert.ok(
+    rows.slice(1).every((row) => /^(leaf|spine)\d port \d,/.test(row)),
+    rows.join('; '),
+  );
+  // And what is drawn over time, with the numbers themselves.
+  await go(page, `#/overview?${span}`);
+  const [course] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'CSV: Over time' }).click(),
+  ]);
+  const [head, ...steps] = (await readFile(await course.path(), 'utf8')).trim().split('\r\n');
+  assert.equal(head, 'Time,Traffic,Packets dropped,Worst node latency,Reports received');
+  const dropped = (await ask(`drops?${span}&group_by=`)).drops[0].packets;
+  assert.equal(
+    steps.reduce((sum, step) => sum + Number(step.split(',')[2]), 0),
+    dropped,
+  );
   // What is drawn on a canvas is a picture too.
   await go(page, `#/drops?${span}`);
   const [map] = await Promise.all([

@@ -7,6 +7,16 @@ const answered = (page) =>
     () => document.querySelector('main h1') && !/Querying|Loading …/.test(document.querySelector('main').textContent),
   );
 
+/** withoutFile lists the parts of a page with a table that is not there as a file. */
+const withoutFile = (page) =>
+  page
+    .locator('main .panel')
+    .evaluateAll((parts) =>
+      parts
+        .filter((part) => part.querySelector('table tbody td') && !part.querySelector('.files'))
+        .map((part) => part.textContent.trim().slice(0, 40)),
+    );
+
 let views;
 let pictures;
 
@@ -66,6 +76,7 @@ for (const [name, options] of [['phone', windows.phone], ...some(Object.entries(
         }),
         `${title}: the menu`,
       );
+      if (!hash.startsWith('docs')) assert.deepEqual(await withoutFile(page), [], `${title}: tables without CSV`);
       await accessible(page, `${name} ${title}`);
       await shoot(page, `${name}-${title}`);
     }
@@ -89,6 +100,7 @@ for (const [name, options] of [
           document.querySelector('main svg text') || Number(document.querySelector('main canvas')?.dataset.columns) > 0,
       );
       await painted(page);
+      assert.deepEqual(await withoutFile(page), [], `${title}: tables without CSV`);
       const { rem, sizes, outside, over } = await page.evaluate(() => {
         const [sizes, outside, over] = [[], [], []];
         for (const svg of document.querySelectorAll('main svg')) {
@@ -139,6 +151,23 @@ for (const [name, options] of [
     }
   });
 }
+
+test('on a phone the pages are in a menu', async () => {
+  const page = await open('#/flows', windows.phone);
+  const menu = page.getByRole('button', { name: 'Flows', exact: true });
+  const pages = page.getByRole('navigation', { name: 'Pages' });
+  assert.equal(await pages.isVisible(), false);
+  await menu.press('Enter');
+  for (const link of await pages.getByRole('link').all()) {
+    const { x, width } = await link.boundingBox();
+    assert.ok(x >= 0 && x + width <= 390, await link.textContent());
+  }
+  await accessible(page, 'the menu');
+  await shoot(page, 'phone-menu');
+  await pages.getByRole('link', { name: 'Drops' }).click();
+  await page.getByRole('button', { name: 'Drops', exact: true }).waitFor();
+  assert.equal(await pages.isVisible(), false, 'it closes');
+});
 
 test('every page that is about a time says which share of the reports arrived', async () => {
   const page = await open('#/overview');

@@ -1,0 +1,49 @@
+// Tables and charts as CSV, as they are shown: for what no list of the API has.
+import { tick } from 'svelte';
+
+const quoted = (cell: string): string => (/[",\n\r]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
+
+/** csv writes rows of cells, as RFC 4180 says. */
+export const csv = (rows: string[][]): string => rows.map((row) => `${row.map(quoted).join(',')}\r\n`).join('');
+
+/** whole is the event by which a table that draws the rows in view only is told to draw all, or no longer all. */
+export const whole = 'whole';
+
+/** tablesOf reads the tables of a part of a page: their titles, and all of their rows. */
+export async function tablesOf(part: HTMLElement): Promise<string[][]> {
+  const tables = [...part.querySelectorAll('table')];
+  const draw = async (all: boolean): Promise<void> => {
+    for (const table of tables) table.dispatchEvent(new CustomEvent(whole, { bubbles: true, detail: all }));
+    await tick();
+  };
+  await draw(true);
+  part.classList.add('copied'); // without the buttons in cells
+  const rows = tables.flatMap((table) =>
+    [...table.rows]
+      .filter((row) => !row.classList.contains('rest'))
+      .map((row) => [...row.cells].map((cell) => cell.innerText.replaceAll(/\s+/g, ' ').trim())),
+  );
+  part.classList.remove('copied');
+  await draw(false);
+  return rows;
+}
+
+/** linesOf are measures over time as rows: what is not known is empty. */
+export const linesOf = (
+  start: number,
+  stepMs: number,
+  lines: { title: string; values: (number | null)[]; before?: (number | null)[] }[],
+): string[][] => {
+  const columns = lines.flatMap(({ title, values, before }) => [
+    { title, values },
+    ...(before ? [{ title: `${title}, before`, values: before }] : []),
+  ]);
+  const count = Math.max(0, ...columns.map(({ values }) => values.length));
+  return [
+    ['Time', ...columns.map(({ title }) => title)],
+    ...Array.from({ length: count }, (_, i) => [
+      new Date(start + i * stepMs).toISOString(),
+      ...columns.map(({ values }) => (values[i] ?? '').toString()),
+    ]),
+  ];
+};
