@@ -23,17 +23,27 @@ type clientAccess struct {
 
 // serverFlags say which server is asked, and how.
 type serverFlags struct {
-	url    string
-	access clientAccess
+	url     string
+	access  clientAccess
+	context string // its name
+	flags   *pflag.FlagSet
+	chosen  bool // url and access are those of a context
 }
 
 func (s *serverFlags) register(f *pflag.FlagSet) {
+	s.flags = f
+	f.StringVar(&s.context, "context", "", "`NAME` of a server that waybill context knows, instead of --server")
 	f.StringVar(&s.url, "server", cmp.Or(os.Getenv("WAYBILL_SERVER"), defaultServer),
 		"`URL` of the server; the default is $WAYBILL_SERVER if set")
 	s.access.register(f)
 }
 
-func (s *serverFlags) client() (*client.Client, error) { return s.access.client(s.url) }
+func (s *serverFlags) client() (*client.Client, error) {
+	if err := s.choose(); err != nil {
+		return nil, err
+	}
+	return s.access.client(s.url)
+}
 
 func (a *clientAccess) register(f *pflag.FlagSet) {
 	f.StringVar(&a.tokenFile, "token-file", "", "`FILE` with the token for the server; else it is $WAYBILL_TOKEN")

@@ -30,6 +30,7 @@ func AskCommands(local Local) []*cobra.Command {
 		newBurstsCommand(), newEventsCommand(), newIncidentsCommand(), newAlertsCommand(),
 		newSilenceCommand(),
 		newSQLCommand(local), newExportCommand(local),
+		newContextCommand(),
 	}
 }
 
