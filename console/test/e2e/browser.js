@@ -19,6 +19,11 @@ export let span;
 /** truth is what the network knows, if it says it (docs/reference/truth.md): the lines of each type. */
 export let truth;
 
+let heardAt; // when the server had heard all
+
+/** lately is nothing as long as pages about the latest 15 minutes show what the server heard, and else the question for when it did. */
+export const lately = () => (Date.now() - heardAt < 600_000 ? '' : `?${span}`);
+
 let browser;
 let shared; // a context that tests use one after the other: the browser keeps the code of pages, and needs no further process
 const opened = [];
@@ -68,7 +73,7 @@ export async function connect({}, { file }) {
   assert.equal(fed.status, 200, said);
   const { token: given, truth: path, at } = JSON.parse(said);
   const [since, until] = [at - 600_000, at].map((ms) => new Date(ms).toISOString());
-  [base, token, span] = [server.base, given, `since=${since}&until=${until}`];
+  [base, token, span, heardAt] = [server.base, given, `since=${since}&until=${until}`, at];
   if (path) truth = byType(readFileSync(path, 'utf8').trim().split('\n'));
 }
 

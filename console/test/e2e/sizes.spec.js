@@ -1,6 +1,20 @@
 // The pages that need a server with records and alert rules, on every size of window, in light and dark.
 import assert from 'node:assert/strict';
-import { accessible, ask, connect, finish, endpoints, go, open, painted, shoot, some, test, span } from './browser.js';
+import {
+  accessible,
+  ask,
+  connect,
+  finish,
+  endpoints,
+  go,
+  lately,
+  open,
+  painted,
+  shoot,
+  some,
+  test,
+  span,
+} from './browser.js';
 
 const answered = (page) =>
   page.waitForFunction(
@@ -173,7 +187,7 @@ test('every page that is about a time says which share of the reports arrived', 
   const page = await open('#/overview');
   const { completeness } = await ask('exporters');
   const want = `${Math.floor(((completeness.sent - completeness.lost) / completeness.sent) * 1e4) / 100} %`;
-  for (const hash of ['flows', 'events', `queues?${span}`, `explore?${span}`]) {
+  for (const hash of [`flows${lately()}`, `events${lately()}`, `queues?${span}`, `explore?${span}`]) {
     await go(page, `#/${hash}`);
     await page.waitForFunction(
       (share) =>

@@ -2,7 +2,7 @@
 // network knows, which the console does not.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { accessible, connect, eventually, finish, open, shoot, test, truth } from './browser.js';
+import { accessible, connect, eventually, finish, lately, open, shoot, test, truth } from './browser.js';
 import { dropsOf, fillers, nameOf, si, titleOf, flowOf, wall, worst } from './network.js';
 
 test.beforeAll(connect);
@@ -12,7 +12,7 @@ const most = 3;
 
 /** asked opens the overview and has a question answered: work presses what it finds there, and is told if that was too much. */
 async function asked(name, work, at = '') {
-  const page = await open(`#/overview${at}`);
+  const page = await open(`#/overview${at || lately()}`);
   let pressed = 0;
   await work(page, (element) => {
     assert.ok(++pressed <= most, `${name}: ${pressed} presses`);
