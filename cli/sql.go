@@ -25,6 +25,7 @@ type sqlCommand struct {
 	data, output string
 	limit        int
 	tables       bool
+	noHeaders    bool
 }
 
 // tablesStatement lists the tables that statements can ask, with their columns.
@@ -63,6 +64,7 @@ The tables are those of docs/reference/store.md. A statement can change nothing.
 	f.StringVar(&c.data, "data", "", "`DIRECTORY` to read instead of asking a server")
 	f.StringVarP(&c.output, "output", "o", "table", "`FORMAT`: "+strings.Join(sqlOutputs, ", "))
 	f.IntVar(&c.limit, "limit", 100, "list up to `N` rows")
+	f.BoolVar(&c.noHeaders, "no-headers", false, "leave out the titles of tables and of CSV")
 	f.BoolVar(&c.tables, "tables", false, "list the tables and their columns")
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(sqlOutputs, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
@@ -127,8 +129,10 @@ func (c *sqlCommand) print(to io.Writer, table *client.Table) error {
 		}
 	case "csv":
 		out := csv.NewWriter(w)
-		if err := out.Write(table.Columns); err != nil {
-			return err
+		if !c.noHeaders {
+			if err := out.Write(table.Columns); err != nil {
+				return err
+			}
 		}
 		for _, row := range table.Rows {
 			if err := out.Write(texts(row, "")); err != nil {
@@ -146,7 +150,7 @@ func (c *sqlCommand) print(to io.Writer, table *client.Table) error {
 				rows[i] = append(rows[i], PlainCell(text))
 			}
 		}
-		return PrintTable(to, table.Columns, rows)
+		return printTable(to, table.Columns, rows, c.noHeaders)
 	}
 	return w.Flush()
 }

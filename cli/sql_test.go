@@ -28,9 +28,16 @@ func TestSQLOutputs(t *testing.T) {
 		"ndjson": `{"id":18446744073709551615,"a \"name\"":null,"list":[1,2]}` + "\n" +
 			`{"id":2,"a \"name\"":"b,c","list":null}` + "\n",
 	} {
-		if stdout, stderr, code := runQuery(t, "query", "SELECT 1", "--server", s.URL, "-o", output); code != 0 ||
-			stdout != want {
+		ask := []string{"query", "SELECT 1", "--server", s.URL, "-o", output}
+		stdout, stderr, code := runQuery(t, ask...)
+		if code != 0 || stdout != want {
 			t.Errorf("%s: code %d, %s\ngot  %q\nwant %q", output, code, stderr, stdout, want)
+		}
+		bare, _, _ := runQuery(t, append(ask, "--no-headers")...)
+		_, rows, _ := strings.Cut(want, "\n")
+		if output == "csv" && bare != rows || output == "ndjson" && bare != want ||
+			output == "table" && (strings.Contains(bare, "list") || strings.Count(bare, "\n") != 2) {
+			t.Errorf("%s --no-headers: got %q", output, bare)
 		}
 	}
 	if _, stderr, code := runQuery(t, "query", "SELECT 1", "-o", "wide"); code != 2 ||

@@ -28,7 +28,12 @@ func PlainCell(text string) Cell { return Cell{text: text} }
 
 // PrintTable writes a table of rows below titles.
 func PrintTable(to io.Writer, titles []string, rows [][]Cell) error {
+	return printTable(to, titles, rows, false)
+}
+
+func printTable(to io.Writer, titles []string, rows [][]Cell, noTitles bool) error {
 	v, w := newView(to, false), bufio.NewWriter(to)
+	v.bare = noTitles
 	columns := make([]tableColumn[[]Cell], len(titles))
 	for i, title := range titles {
 		columns[i] = tableColumn[[]Cell]{title: title, cell: func(_ *view, row *[]Cell) Cell { return (*row)[i] }}
