@@ -99,7 +99,7 @@ func (c *serverContexts) find(name string) (serverContext, error) {
 // choose takes server and access from a context: that of the flag, or, if no server is named, that of the environment
 // or the current one.
 func (s *serverFlags) choose() error {
-	if s.chosen {
+	if s.chosen || s.flags == nil { // or it has no flags: its url is the one
 		return nil
 	}
 	name, named := s.context, s.flags.Changed("server") || os.Getenv("WAYBILL_SERVER") != ""
