@@ -1,13 +1,11 @@
 // Tables and charts as CSV, as they are shown: for what no list of the API has.
 import { tick } from 'svelte';
+import { whole } from './slots';
 
 const quoted = (cell: string): string => (/[",\n\r]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
 
 /** csv writes rows of cells, as RFC 4180 says. */
 export const csv = (rows: string[][]): string => rows.map((row) => `${row.map(quoted).join(',')}\r\n`).join('');
-
-/** whole is the event by which a table that draws the rows in view only is told to draw all, or no longer all. */
-export const whole = 'whole';
 
 /** tablesOf reads the tables of a part of a page: their titles, and all of their rows. */
 export async function tablesOf(part: HTMLElement): Promise<string[][]> {

@@ -18,3 +18,6 @@ export function slotsOf(rows: string[], before: Map<string, number>): Map<string
   }
   return slots;
 }
+
+/** whole is the event by which a table that draws the rows in view only is told to draw all, or no longer all. */
+export const whole = 'whole';
