@@ -12,7 +12,7 @@ const most = 3;
 
 /** asked opens the overview and has a question answered: work presses what it finds there, and is told if that was too much. */
 async function asked(name, work, at = '') {
-  const page = await open(`#/overview${at || lately()}`);
+  const page = await open(`#/overview${at}`);
   let pressed = 0;
   await work(page, (element) => {
     assert.ok(++pressed <= most, `${name}: ${pressed} presses`);
@@ -80,30 +80,36 @@ test('who filled the queue', () =>
   }));
 
 test('where are packets dropped, and what to do', () =>
-  asked('drops', async (page, press) => {
-    await press(page.getByRole('region', { name: 'Figures' }).getByRole('link', { name: /^Drops/ }));
-    const rows = page.getByRole('region', { name: 'Drops' }).locator('tbody tr:not(.rest)');
-    const places = dropsOf((d) => `${nameOf(d.node)} in ${d.in} out ${d.out}, ${d.reason.replace('_', ' ')} ${d.code}`);
-    await eventually(async () => {
-      const cells = await rows.evaluateAll((all) => all.map((row) => [...row.cells].map((cell) => cell.innerText)));
-      const said = cells.map(([where, reason, packets]) => [
-        `${where}, ${reason}`.replaceAll(/[\s=≠]+/g, ' ').replaceAll(' ,', ','),
-        Number(packets.replaceAll(',', '')),
-      ]);
-      assert.deepEqual(Object.fromEntries(said), places);
-    });
-    // What the documentation says to do about each reason there.
-    const advice = tidy(await part(page, 'What to do').textContent());
-    const catalogue = readFileSync('../docs/reference/drop-reasons.md', 'utf8');
-    for (const code of new Set(truth.drop.filter((d) => d.seen).map((d) => d.code))) {
-      const cause = new RegExp(`^\\| ${code} \\| \`[^\`]*\` \\| \`(\\w+)\``, 'm').exec(catalogue)[1];
-      const action = new RegExp(`^\\| \\d+ \\| \`${cause}\` \\|.*\\| ([^|]+) \\|$`, 'm').exec(catalogue)[1];
-      assert.ok(
-        advice.includes(cause.replaceAll('_', ' ')) && advice.includes(action),
-        `${cause}: ${action}: ${advice}`,
+  asked(
+    'drops',
+    async (page, press) => {
+      await press(page.getByRole('region', { name: 'Figures' }).getByRole('link', { name: /^Drops/ }));
+      const rows = page.getByRole('region', { name: 'Drops' }).locator('tbody tr:not(.rest)');
+      const places = dropsOf(
+        (d) => `${nameOf(d.node)} in ${d.in} out ${d.out}, ${d.reason.replace('_', ' ')} ${d.code}`,
       );
-    }
-  }));
+      await eventually(async () => {
+        const cells = await rows.evaluateAll((all) => all.map((row) => [...row.cells].map((cell) => cell.innerText)));
+        const said = cells.map(([where, reason, packets]) => [
+          `${where}, ${reason}`.replaceAll(/[\s=≠]+/g, ' ').replaceAll(' ,', ','),
+          Number(packets.replaceAll(',', '')),
+        ]);
+        assert.deepEqual(Object.fromEntries(said), places);
+      });
+      // What the documentation says to do about each reason there.
+      const advice = tidy(await part(page, 'What to do').textContent());
+      const catalogue = readFileSync('../docs/reference/drop-reasons.md', 'utf8');
+      for (const code of new Set(truth.drop.filter((d) => d.seen).map((d) => d.code))) {
+        const cause = new RegExp(`^\\| ${code} \\| \`[^\`]*\` \\| \`(\\w+)\``, 'm').exec(catalogue)[1];
+        const action = new RegExp(`^\\| \\d+ \\| \`${cause}\` \\|.*\\| ([^|]+) \\|$`, 'm').exec(catalogue)[1];
+        assert.ok(
+          advice.includes(cause.replaceAll('_', ' ')) && advice.includes(action),
+          `${cause}: ${action}: ${advice}`,
+        );
+      }
+    },
+    lately(),
+  ));
 
 test('which link is failing', () =>
   asked('link', async (page, press) => {
