@@ -14,6 +14,7 @@ import (
 
 	"github.com/waybill-int/waybill/internal/command"
 	"github.com/waybill-int/waybill/internal/conf"
+	"github.com/waybill-int/waybill/internal/datadir"
 )
 
 // serverContexts are servers by name, as the file of a person has them.
@@ -78,10 +79,7 @@ func (c *serverContexts) save() error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err
 	}
-	if err := os.WriteFile(file+".new", text, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(file+".new", file)
+	return datadir.Replace(file, text)
 }
 
 func (c *serverContexts) find(name string) (serverContext, error) {

@@ -52,8 +52,8 @@ type Settings struct {
 	AllowList *AllowList        // nil: everybody may send reports; otherwise those of others are refused
 }
 
-// NewReceiver returns a receiver for socket; Run starts it. Without a socket there is nothing to run, and Take gives it
-// datagrams. A flow belongs to the owner that its hash, modulo their number, says.
+// NewReceiver returns a receiver for socket; Run starts it. Without a socket there is nothing to run, and who calls
+// Receive gives it datagrams. A flow belongs to the owner that its hash, modulo their number, says.
 func NewReceiver(socket *Socket, settings *Settings, account Account, owners []Dispatcher) *Receiver {
 	r := &Receiver{
 		reader: reader{socket: socket}, decoder: telemetry.NewDecoder(settings.Points), account: account,

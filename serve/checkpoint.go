@@ -112,8 +112,8 @@ func (c *checkpointer) restore(listen []string, perAddress int) error {
 		return fmt.Errorf("data: %s is %w; run that version, or move the file away to begin anew",
 			c.dir.Path(checkpointName), err)
 	case err != nil:
-		aside := c.dir.Path(checkpointName + ".damaged-" + time.Now().UTC().Format("20060102T150405.000"))
-		if moveErr := os.Rename(c.dir.Path(checkpointName), aside); moveErr != nil {
+		aside, moveErr := c.dir.MoveAside(checkpointName)
+		if moveErr != nil {
 			return fmt.Errorf("data: %w", moveErr)
 		}
 		c.log.Error("the checkpoint cannot be read and was moved aside; exporters, ledger and events begin anew",

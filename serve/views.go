@@ -34,8 +34,7 @@ type views struct {
 // openViews reads what was saved. A damaged file is moved aside.
 func openViews(dir *datadir.Dir, log *slog.Logger) (*views, error) {
 	v := &views{dir: dir}
-	path := dir.Path(viewsName)
-	content, err := os.ReadFile(path)
+	content, err := os.ReadFile(dir.Path(viewsName))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return v, nil
@@ -43,8 +42,8 @@ func openViews(dir *datadir.Dir, log *slog.Logger) (*views, error) {
 		return nil, fmt.Errorf("data: %w", err)
 	}
 	if err := json.Unmarshal(content, &v.list); err != nil {
-		aside := path + ".damaged"
-		if moveErr := os.Rename(path, aside); moveErr != nil {
+		aside, moveErr := dir.MoveAside(viewsName)
+		if moveErr != nil {
 			return nil, fmt.Errorf("data: %w", moveErr)
 		}
 		log.Error("the saved views cannot be read and were moved aside", "error", err, "file", aside)

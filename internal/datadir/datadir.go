@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // ErrInUse says that another process has the directory.
@@ -53,8 +54,19 @@ func Open(path string) (*Dir, error) {
 func (d *Dir) Path(name string) string { return filepath.Join(d.path, name) }
 
 // Write replaces a file as a whole: after a crash there is the old one or the new one. Only its owner may read it.
-func (d *Dir) Write(name string, content []byte) (err error) {
-	f, err := os.CreateTemp(d.path, name+".*.tmp") // 0600
+func (d *Dir) Write(name string, content []byte) error { return Replace(d.Path(name), content) }
+
+// MoveAside gives a file that cannot be read another name, which it returns: with the time, so that none is lost.
+func (d *Dir) MoveAside(name string) (aside string, err error) {
+	aside = d.Path(name + ".damaged-" + time.Now().UTC().Format("20060102T150405.000"))
+	return aside, os.Rename(d.Path(name), aside)
+}
+
+// Replace writes a file as Dir.Write does, in any directory.
+func Replace(path string, content []byte) (err error) {
+	dir, name := filepath.Split(path)
+	dir = filepath.Clean(dir)
+	f, err := os.CreateTemp(dir, name+".*.tmp") // 0600
 	if err != nil {
 		return err
 	}
@@ -73,8 +85,8 @@ func (d *Dir) Write(name string, content []byte) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := os.Rename(f.Name(), d.Path(name)); err != nil {
+	if err := os.Rename(f.Name(), path); err != nil {
 		return err
 	}
-	return syncDir(d.path)
+	return syncDir(dir)
 }
