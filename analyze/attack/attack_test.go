@@ -388,10 +388,15 @@ func BenchmarkCount(b *testing.B) {
 				if i++; i == len(senders) {
 					i = 0
 				}
-				if c.forged {
+				if c.forged { // a later one, as reports are decoded some at a time
 					forged += 2654435761
-					s.key.Src.Lo = 0xffff_0000_0000 | forged&0xffffffff
-					s.ends, s.Src = Ends{}, s.key.Src
+					at := i + 16
+					if at >= len(senders) {
+						at -= len(senders)
+					}
+					later := &senders[at]
+					later.key.Src.Lo = 0xffff_0000_0000 | forged&0xffffffff
+					later.ends, later.Src.Lo = Ends{}, later.key.Src.Lo
 				}
 				var w *Watch
 				if class := ClassOf(&s.key, false); c.filtered {
@@ -576,3 +581,59 @@ func TestSourcesAreExact(t *testing.T) {
 type lone struct{}
 
 func (lone) Attacks(look func(*Counts)) { look(nil) }
+
+// What was counted as passed is taken back when a filter turns out to have dropped it; what somebody has looked at stays.
+func TestTakeBack(t *testing.T) {
+	c, ends, k := NewCounts(64, 1), Ends{}, key("10.0.0.1", "192.0.2.1", 17, 53)
+	looked := func() (sum Tally) {
+		c.Look(func(_ Target, tally *Tally) { sum.merge(tally) }, func(RuleKey, *Rule) {})
+		return sum
+	}
+	c.Passed(&ends, &k, UDP, 500, 10)
+	c.Passed(&ends, &k, UDP, 500, 10)
+	c.TakeBack(&ends, &k, UDP, 500, 10)
+	c.Dropped(&ends, &k, UDP, 500, 1, true)
+	if got := looked(); got.Passed[UDP] != (Amount{10, 5000}) || got.Filtered[UDP] != (Amount{1, 500}) ||
+		got.Squares != 90 || got.Flows != 1 {
+		t.Errorf("got %+v", got)
+	}
+	c.TakeBack(&ends, &k, UDP, 500, 10)
+	if got := looked(); got != (Tally{}) {
+		t.Errorf("looked at: got %+v", got)
+	}
+}
+
+// A target answers each packet of a forged address in a flow of its own: what it sends is told, and whether sources are
+// looked for does not change it but by chance.
+func TestAnswersToStrangers(t *testing.T) {
+	c, random := NewCounts(4096, 1), rand.New(rand.NewPCG(1, 2))
+	forged := func() telemetry.FlowKey {
+		k := key("10.0.0.1", "192.0.2.1", 6, 80)
+		k.Src.Lo = 0xffff_0000_0000 | uint64(random.Uint32())
+		return k
+	}
+	answers := uint64(0)
+	for range 200_000 {
+		k := forged()
+		if random.IntN(10) == 0 { // it answers some, in bursts
+			for range 20 {
+				k.Src, k.Dst = k.Dst, k.Src
+				c.Passed(&Ends{}, &k, TCP, 60, 1)
+				answers++
+				k = forged()
+			}
+			continue
+		}
+		for range 10 {
+			k = forged()
+			c.Passed(&Ends{}, &k, SYN, 60, 1)
+		}
+	}
+	c.Look(func(target Target, tally *Tally) {
+		if target.Addr == key("10.0.0.1", "192.0.2.1", 6, 80).Dst {
+			if off := float64(tally.Out.Packets)/float64(answers) - 1; off < -0.02 || off > 0.02 {
+				t.Errorf("%d packets from the target, want %d", tally.Out.Packets, answers)
+			}
+		}
+	}, func(RuleKey, *Rule) {})
+}

@@ -128,13 +128,11 @@ type row struct {
 	Tally
 }
 
-// ways is how many rows a target may be in: when all of them count for others, it is not counted.
-const ways = 8
-
 // A group is what has to be known of the rows in which a target may be to find it, or to see that all of them count for
-// others. It is one cache line, so that packets to addresses without a row cost no more than others.
+// others: it is not counted then. It is within a cache line or two, so that packets to addresses without a row cost no
+// more than others.
 type group struct {
-	tags   [ways]uint32 // a part of the hash of the target; 0: not used
+	tags   tags
 	rounds [ways]uint32 // as in the row
 }
 
@@ -149,6 +147,13 @@ type Ends struct {
 // missed is for how many packets of a flow the row of its source is not looked for when there was none.
 const missed = 31
 
+// When no source of manyFlows new flows has a row, the source is looked for in one of strangers of the next ones, which
+// stands for all of them: where addresses are forged, hardly one is found.
+const (
+	manyFlows = 64
+	strangers = 8
+)
+
 // Counts counts packets by destination. Its owner locks it.
 type Counts struct {
 	seed    uint64
@@ -159,6 +164,10 @@ type Counts struct {
 	latest  uint32   // row of the destination of a new flow, from 1; 0: none
 	watches []*Watch
 	rules   map[RuleKey]*Rule
+
+	newFlows uint32 // first packets
+	strange  bool   // no source of so many of them had a row
+	known    bool   // one of the latest of them had
 
 	// Overflow counts packets to or from addresses for which there was no row, and reports of rules for which there was
 	// no room.
@@ -210,8 +219,8 @@ func (c *Counts) at(place *uint32, t Target) *row {
 	return c.touch(*place)
 }
 
-// known returns the row of a target if there is one: an address that only sends is no target, and may be forged.
-func (c *Counts) known(place *uint32, t Target) *row {
+// rowOf returns the row of a target if there is one: an address that only sends is no target, and may be forged.
+func (c *Counts) rowOf(place *uint32, t Target) *row {
 	if *place == 0 || c.rows[*place-1].target != t {
 		if *place, _ = c.find(t); *place == 0 {
 			return nil
@@ -233,9 +242,9 @@ func (c *Counts) touch(place uint32) *row {
 // find returns the place of the row of a target, from 1; 0 if there is none.
 func (c *Counts) find(t Target) (place uint32, hash uint64) {
 	hash = t.hash(c.seed)
-	in, tag := uint32(hash)&uint32(len(c.groups)-1), uint32(hash>>32)|1
-	for i, other := range c.groups[in].tags {
-		if at := in*ways + uint32(i); other == tag && c.rows[at].target == t {
+	in := uint32(hash) & uint32(len(c.groups)-1)
+	for like := c.groups[in].tags.like(tagOf(hash)); like != 0; like &= like - 1 {
+		if at := in*ways + uint32(firstOf(like)); c.rows[at].target == t {
 			return at + 1, hash
 		}
 	}
@@ -247,20 +256,41 @@ func (c *Counts) find(t Target) (place uint32, hash uint64) {
 func (c *Counts) insert(t Target, hash uint64) uint32 {
 	in := uint32(hash) & uint32(len(c.groups)-1)
 	g, idle := &c.groups[in], -1
-	for i, tag := range g.tags {
-		switch {
-		case tag != 0 && (g.rounds[i] == c.round || c.rows[in*ways+uint32(i)].watch > 0):
-		case idle < 0 || g.tags[idle] != 0 && (tag == 0 || g.rounds[i] < g.rounds[idle]):
-			idle = i
+	if free := g.tags.like(0); free != 0 {
+		idle = firstOf(free)
+	} else {
+		for i, round := range g.rounds {
+			if round != c.round && c.rows[in*ways+uint32(i)].watch == 0 && (idle < 0 || round < g.rounds[idle]) {
+				idle = i
+			}
 		}
 	}
 	if idle < 0 {
 		return 0
 	}
-	g.tags[idle], g.rounds[idle] = uint32(hash>>32)|1, 0
+	g.tags.set(idle, tagOf(hash))
+	g.rounds[idle] = 0
 	place := in*ways + uint32(idle)
 	c.rows[place] = row{target: t, watch: c.watchOf(t)}
 	return place + 1
+}
+
+// sourceStandsFor returns for how many packets the source of one is looked for; 0: it is not.
+func (c *Counts) sourceStandsFor(isNew bool) uint64 {
+	if !isNew {
+		return 1
+	}
+	c.newFlows++
+	if c.newFlows%manyFlows == 0 {
+		c.strange, c.known = !c.known, false
+	}
+	switch {
+	case !c.strange:
+		return 1
+	case c.newFlows*0x9e3779b1 < 1<<32/strangers: // as if by chance
+		return strangers
+	}
+	return 0
 }
 
 // Passed counts a packet of a flow that no filter dropped. Weight is for how many packets it stands. It returns the
@@ -270,10 +300,13 @@ func (c *Counts) Passed(e *Ends, key *telemetry.FlowKey, class Class, bytes, wei
 	isNew := e.dst == 0
 	if e.misses > 0 {
 		e.misses--
-	} else if o := c.known(&e.src, Target{key.Src, key.TunnelID}); o != nil {
-		o.Out.add(w, w*uint64(bytes))
-	} else {
-		e.misses = missed
+	} else if n := w * c.sourceStandsFor(isNew); n > 0 {
+		if o := c.rowOf(&e.src, Target{key.Src, key.TunnelID}); o != nil {
+			o.Out.add(n, n*uint64(bytes))
+			c.known = true
+		} else {
+			e.misses = missed
+		}
 	}
 	r := c.at(&e.dst, Target{key.Dst, key.TunnelID})
 	if r == nil {
@@ -287,6 +320,31 @@ func (c *Counts) Passed(e *Ends, key *telemetry.FlowKey, class Class, bytes, wei
 		r.Flows++
 	}
 	if r.watch == 0 {
+		return nil
+	}
+	return c.watches[r.watch-1]
+}
+
+// TakeBack takes back what Passed counted of a packet, as far as nobody has looked yet: it is counted otherwise.
+func (c *Counts) TakeBack(e *Ends, key *telemetry.FlowKey, class Class, bytes, weight uint32) {
+	r := c.rowOf(&e.dst, Target{key.Dst, key.TunnelID})
+	if r == nil {
+		return
+	}
+	w := uint64(max(weight, 1))
+	a := &r.Tally.Passed[class]
+	a.Packets -= min(a.Packets, w)
+	a.Bytes -= min(a.Bytes, w*uint64(bytes))
+	r.Squares -= min(r.Squares, w*(w-1))
+}
+
+// Watched returns the watch of who watches the destination of a flow, or nil.
+func (c *Counts) Watched(e *Ends, key *telemetry.FlowKey) *Watch {
+	if len(c.watches) == 0 {
+		return nil
+	}
+	r := c.rowOf(&e.dst, Target{key.Dst, key.TunnelID})
+	if r == nil || r.watch == 0 {
 		return nil
 	}
 	return c.watches[r.watch-1]
@@ -375,7 +433,7 @@ func (c *Counts) Watch(w *Watch) {
 	}
 	c.watches[place] = w
 	for i := range c.rows {
-		if r := &c.rows[i]; c.groups[i/ways].tags[i%ways] != 0 && r.watch == 0 && w.holds(r.target) {
+		if r := &c.rows[i]; c.groups[i/ways].tags.has(i%ways) && r.watch == 0 && w.holds(r.target) {
 			r.watch = uint8(place + 1)
 		}
 	}

@@ -127,8 +127,14 @@ func (w *Watch) countAt(t *sources, i int, p *Packet, n, bytes uint64) {
 		b.src, b.exporter, b.several, b.filter, b.filtered = p.Src, p.Exporter, p.Several, p.Filter, p.Filtered
 		b.hasNode, b.hasPath, b.firstNs, b.srcNs = p.HasNode, p.HasPath, p.NowNs, p.NowNs
 	} else if b.src != p.Src {
-		w.settleAddress(s, b)
-		b.src, b.srcNs = p.Src, p.NowNs
+		if b.misses == 0 {
+			w.settleAddress(s, b)
+		} else {
+			b.skipAddress()
+		}
+		if b.src = p.Src; b.misses == 0 {
+			b.srcNs = p.NowNs
+		}
 	}
 	b.packets += n
 	b.bytes += bytes
@@ -144,7 +150,7 @@ func (w *Watch) settle(t *sources, i int) {
 		return
 	}
 	s.note(b, b.packets)
-	if t == &w.devices {
+	if t == &w.devices && b.misses == 0 {
 		w.settleAddress(s, b)
 	}
 	if b.hasNode {
@@ -163,14 +169,10 @@ func (w *Watch) settle(t *sources, i int) {
 // each packet makes each of them a new one: of such a device they are looked at one in so many.
 func (w *Watch) settleAddress(s *source, b *batch) {
 	packets, bytes := b.packets-b.told, b.bytes-b.toldBytes
-	b.told, b.toldBytes = b.packets, b.bytes
-	switch {
-	case packets == 0:
-		return
-	case b.misses > 0:
-		b.misses--
+	if packets == 0 {
 		return
 	}
+	b.told, b.toldBytes = b.packets, b.bytes
 	at, evicted := w.at(&w.addresses, &b.address, b.src.Hi, b.src.Lo, b.exporter, b.srcNs)
 	if evicted {
 		b.misses = forged
@@ -179,6 +181,12 @@ func (w *Watch) settleAddress(s *source, b *batch) {
 	address := &w.addresses.list[at]
 	address.add(s, b, packets, bytes, b.srcNs)
 	address.note(b, packets)
+}
+
+// skipAddress is settleAddress for an address that is not looked at.
+func (b *batch) skipAddress() {
+	b.told, b.toldBytes = b.packets, b.bytes
+	b.misses--
 }
 
 // addAll adds a batch of from to what has the key in t.
@@ -238,7 +246,7 @@ type batch struct {
 }
 
 // forged is how many addresses of a device are not counted after one that made another one give way.
-const forged = 6
+const forged = 31
 
 // A place in sources, from 1; 0: none yet. What is there has to be compared: it may have given way to another source.
 type place uint16
@@ -280,64 +288,73 @@ func (s *source) note(b *batch, packets uint64) {
 // sources counts the sources with the most packets (space-saving, in sets of places: the source with the fewest packets
 // of a set gives way, and its successor begins with its count, which is how much that may be too many).
 type sources struct {
-	tags    []uint32 // of each of the list: a part of the hash of its key; 0: it is not used
+	tags    []tags // of each set of the list
 	list    []source
 	batches []batch // of each of the list, or none
 }
 
 func newSources(n int, batches bool) sources {
-	t := sources{tags: make([]uint32, n), list: make([]source, n)}
+	t := sources{tags: make([]tags, n/ways), list: make([]source, n)}
 	if batches {
 		t.batches = make([]batch, n)
 	}
 	return t
 }
 
-// set returns the index of the first place that a source may have, and its tag.
-func (t *sources) set(key, key2 uint64) (first int, tag uint32) {
+// setOf returns the set of places that a source may have, and its tag.
+func (t *sources) setOf(key, key2 uint64) (set int, tag uint8) {
 	hi, lo := bits.Mul64(key^0x9e3779b97f4a7c15, key2^0xe7037ed1a0b428db)
-	hi, lo = bits.Mul64(hi^lo^key2, 0xd6e8feb86659fd93^key)
-	hash := hi ^ lo
-	return int(hash) & (len(t.list) - 1) &^ (ways - 1), uint32(hash>>32) | 1
+	return int(hi^lo) & (len(t.tags) - 1), tagOf(hi ^ lo)
 }
 
-func (s *source) is(key, key2 uint64) bool { return s.key == key && s.key2 == key2 && s.packets > 0 }
+func (s *source) is(key, key2 uint64) bool { return s.key == key && s.key2 == key2 }
 
 // find returns a source, or nil.
 func (t *sources) find(key, key2 uint64) *source {
-	first, tag := t.set(key, key2)
-	for i, other := range t.tags[first : first+ways] {
-		if s := &t.list[first+i]; other == tag && s.is(key, key2) {
-			return s
-		}
+	set, tag := t.setOf(key, key2)
+	if i := t.in(set, tag, key, key2); i >= 0 {
+		return &t.list[i]
 	}
 	return nil
+}
+
+// in returns where a source is in its set, below 0 if it is not.
+func (t *sources) in(set int, tag uint8, key, key2 uint64) int {
+	for like := t.tags[set].like(tag); like != 0; like &= like - 1 {
+		if i := set*ways + firstOf(like); t.list[i].is(key, key2) {
+			return i
+		}
+	}
+	return -1
 }
 
 // at returns where a source is in t, which is new if it is not there, and whether another one gave way to it. at is
 // where it was before.
 func (w *Watch) at(t *sources, at *place, key, key2 uint64, exporter uint32, nowNs int64) (i int, evicted bool) {
-	if i := int(*at) - 1; uint(i) < uint(len(t.list)) && t.list[i].is(key, key2) {
+	if i := int(*at) - 1; uint(i) < uint(len(t.list)) && t.list[i].is(key, key2) && t.list[i].packets > 0 {
 		return i, false
 	}
-	return w.place(t, at, key, key2, exporter, nowNs)
-}
-
-// place is at for a source that is not where it was.
-func (w *Watch) place(t *sources, at *place, key, key2 uint64, exporter uint32, nowNs int64) (i int, evicted bool) {
-	first, tag := t.set(key, key2)
-	least := -1
-	for i, other := range t.tags[first : first+ways] {
-		switch {
-		case other == tag && t.list[first+i].is(key, key2):
-			*at = place(first + i + 1)
-			return first + i, false
-		case other == 0 && least < 0:
-			least = first + i
+	set, tag := t.setOf(key, key2)
+	if i = t.in(set, tag, key, key2); i < 0 {
+		i, evicted = w.insert(t, set, tag)
+		s := &t.list[i]
+		*s = source{
+			key: key, key2: key2, packets: s.packets, bytes: s.bytes, packetsTooMany: s.packets, bytesTooMany: s.bytes,
+			firstNs: nowNs, exporter: exporter,
 		}
 	}
-	if evicted = least < 0; evicted {
-		least = first
+	*at = place(i + 1)
+	return i, evicted
+}
+
+// insert returns a place for a new source with that tag in a set, and whether another one gave way to it.
+func (w *Watch) insert(t *sources, set int, tag uint8) (i int, evicted bool) {
+	first := set * ways
+	least := first
+	if free := t.tags[set].like(0); free != 0 {
+		least += firstOf(free)
+	} else {
+		evicted = true
 		for i := first + 1; i < first+ways; i++ {
 			if t.list[i].packets < t.list[least].packets {
 				least = i
@@ -347,12 +364,7 @@ func (w *Watch) place(t *sources, at *place, key, key2 uint64, exporter uint32, 
 			w.settle(t, least)
 		}
 	}
-	*at, t.tags[least] = place(least+1), tag
-	s := &t.list[least]
-	*s = source{
-		key: key, key2: key2, packets: s.packets, bytes: s.bytes, packetsTooMany: s.packets, bytesTooMany: s.bytes,
-		firstNs: nowNs, exporter: exporter,
-	}
+	t.tags[set].set(least-first, tag)
 	return least, evicted
 }
 
