@@ -33,9 +33,11 @@ type pending struct {
 	probe        bool  // a copy, or a packet that is not delivered
 	copied       bool  // a copy
 	opening      bool  // it asks for a connection
+	counted      bool  // for attacks, as so many packets as weight says
 	n            uint8
 	several      bool   // told of it
 	exporter     uint32 // of who told of it first
+	weight       uint32
 	hash         uint64
 	hops         [maxPostcards]telemetry.Hop
 }
@@ -191,6 +193,9 @@ func (s *Shard) postcard(f *flow, r *telemetry.Report, flowTag uint32, nowNs int
 		return
 	}
 	if p != nil {
+		if r.Is(telemetry.Dropped) {
+			s.attackTaken(f, p)
+		}
 		switch spoken, first := p.spoke(&hop); {
 		case spoken && s.toldTwice(p, r, &hop, nowNs):
 			j.late++
@@ -206,6 +211,9 @@ func (s *Shard) postcard(f *flow, r *telemetry.Report, flowTag uint32, nowNs int
 	}
 	if p == nil {
 		p = s.wait(r, hash, awaitsPostcards, nowNs)
+		if !p.probe && !r.Is(telemetry.Dropped) {
+			s.attackPostcard(f, p, &hop)
+		}
 	}
 	p.several = p.several || p.exporter != s.dispositions.Exporter(r)
 	if p.n < maxPostcards {
@@ -288,7 +296,7 @@ func (s *Shard) wait(r *telemetry.Report, hash uint64, kind pendingKind, nowNs i
 	}
 	p := s.join.use(hash)
 	p.key, p.packetID, p.bytes = r.Flow, r.PacketID, r.Bytes
-	p.kind, p.whole, p.n, p.hash = kind, false, 0, hash
+	p.kind, p.whole, p.counted, p.n, p.hash = kind, false, false, 0, hash
 	p.probe, p.copied = r.Is(telemetry.Discard), r.Is(telemetry.Copied)
 	p.opening, p.several, p.exporter = r.Is(telemetry.Opening), false, s.dispositions.Exporter(r)
 	return p
@@ -323,6 +331,7 @@ func (s *Shard) joined(f *flow, p *pending, nowNs int64, waited bool) {
 	uncertain := orderByTTL(hops)
 	dropped := len(hops) > 0 && hops[len(hops)-1].Has&telemetry.HasDrop != 0
 	if f.hasStacks(nowNs) && !dropped { // it began to have stacks while this one waited
+		s.attackTaken(f, p)
 		s.beside(f, hops, nowNs)
 		return
 	}
@@ -344,7 +353,7 @@ func (s *Shard) joined(f *flow, p *pending, nowNs int64, waited bool) {
 	}
 	s.probe, s.copied = false, false
 	if !dropped && !p.probe {
-		s.attackPacket(f, p.bytes, p.opening, p.exporter, p.several, nowNs)
+		s.attackJoined(f, p, nowNs)
 	}
 }
 

@@ -582,7 +582,8 @@ type lone struct{}
 
 func (lone) Attacks(look func(*Counts)) { look(nil) }
 
-// What was counted as passed is taken back when a filter turns out to have dropped it; what somebody has looked at stays.
+// What was counted as passed is taken back when a filter turns out to have dropped it; what somebody has looked at
+// stays.
 func TestTakeBack(t *testing.T) {
 	c, ends, k := NewCounts(64, 1), Ends{}, key("10.0.0.1", "192.0.2.1", 17, 53)
 	looked := func() (sum Tally) {
