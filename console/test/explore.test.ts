@@ -111,6 +111,24 @@ test('the rest is a series where it is a sum, and pieces that are cut or without
   expect(slow.known).toEqual([true, true, false, false]);
 });
 
+test('the period that a range is compared with stands at the same places, and has the same groups', () => {
+  const q = ask('of=hops&by=node&top=1&interval=1m');
+  const row = (minute: number, packets: number): Row => ({ start: at(minute), node: 1, packets });
+  const now = found([{ node: 1, packets: 21 }], [row(11, 5), row(12, 7), row(13, 9)]);
+  const frame = { ...now.frame, since: at(11), until: at(14) };
+  const before = {
+    shiftMs: 330_000, // its pieces begin in the middle of those
+    frame: { ...now.frame, since: '2026-11-21T09:05:30Z', until: '2026-11-21T09:08:30Z' },
+    rows: [row(5, 1), row(6, 2), row(7, 4), row(8, 8)],
+    others: [{ start: at(6), packets: 3 }],
+  };
+  const { series } = picture(q, { ...now, frame, before }, 60_000);
+  expect(series.map((s) => [s.label, s.values, s.before])).toEqual([
+    ['node 1', [5, 7, 9], [2, 4, null]],
+    ['all others', [null, null, null], [3, 0, null]],
+  ]);
+});
+
 test('an answer without records says nothing of how long they are, and of late ones only up to now', () => {
   const some = found([{ node: 1, packets: 1 }], []);
   expect([coarse(some, 10_000), coarse(some, 60_000), coarse({ ...some, totals: [] }, 10_000)]).toEqual([6e10, 0, 0]);

@@ -1,4 +1,7 @@
 // The period that charts over time are compared with.
+import { ApiError } from '../api/client';
+import { parseSpan, spanParams, writeLength } from './time';
+
 const day = 86_400_000;
 
 /** The choices, by their name in the address. */
@@ -13,3 +16,26 @@ export const shifted = (from: number, to: number, shiftMs: number): { since: str
   since: new Date(from - shiftMs).toISOString(),
   until: new Date(to - shiftMs).toISOString(),
 });
+
+/** earlier are the parameters of that period where a range is asked for by parameters: it goes along with one that does. */
+export function earlier(
+  range: { since?: string; until?: string },
+  shiftMs: number,
+): { since?: string; until?: string } {
+  const span = parseSpan(range.since ?? '', range.until ?? '');
+  if (span.kind === 'last') return { since: writeLength(span.ms + shiftMs), until: writeLength(shiftMs) };
+  return span.kind === 'fixed' ? shifted(span.from, span.to, shiftMs) : spanParams(span);
+}
+
+/** before asks about that period; null where there is none, or where it is longer ago than the server keeps what is asked for. */
+export async function before<T>(shiftMs: number, load: () => Promise<T>): Promise<T | null> {
+  if (shiftMs === 0) return null;
+  return load().catch((error: unknown) => {
+    if (error instanceof ApiError && error.status === 400) return null;
+    throw error;
+  });
+}
+
+/** moved puts pieces of that period where those of the range are that they are compared with. */
+export const moved = <T extends { at: number }>(pieces: T[], shiftMs: number): T[] =>
+  pieces.map((piece) => ({ ...piece, at: piece.at + shiftMs }));

@@ -45,3 +45,36 @@ export const linesOf = (
     ]),
   ];
 };
+
+interface Column {
+  at: number;
+  values: (number | null)[];
+}
+
+/** cellsOf are the cells of a heat map as rows, one for each time; names are those of its rows from below, more is what else is known of a time. */
+export function cellsOf(
+  columns: Column[],
+  names: string[],
+  before: Column[] | null = null,
+  more: { title: string; of: (at: number) => number | undefined }[] = [],
+): string[][] {
+  const then = new Map((before ?? []).map((column) => [column.at, column]));
+  const times = [...new Set([...columns, ...(before ?? [])].map((column) => column.at))].toSorted((a, b) => a - b);
+  const now = new Map(columns.map((column) => [column.at, column]));
+  const cells = (column: Column | undefined): string[] => names.map((_, i) => (column?.values[i] ?? '').toString());
+  return [
+    ['Time', ...more.map(({ title }) => title), ...names, ...(before ? names.map((name) => `${name}, before`) : [])],
+    ...times.map((at) => [
+      new Date(at).toISOString(),
+      ...more.map(({ of }) => (of(at) ?? '').toString()),
+      ...cells(now.get(at)),
+      ...(before ? cells(then.get(at)) : []),
+    ]),
+  ];
+}
+
+/** bandsOf are the bands of a Sankey diagram as rows: from where, by what, to where, and how much. */
+export const bandsOf = (chains: { labels: string[]; value: number }[], titles: string[]): string[][] => [
+  titles,
+  ...chains.map(({ labels, value }) => [...labels, `${value}`]),
+];

@@ -8,6 +8,12 @@ export function logScale(min: number, max: number): (value: number) => number {
   return (value) => Math.min(1, Math.max(0, (Math.log10(Math.max(1, value)) - low) / (high - low)));
 }
 
+/** logStep returns a function from a value in [min, max] to its step 0 to steps - 1 on a logarithmic axis; where all are the same, it is the last. */
+export const logStep =
+  (min: number, max: number, steps: number): ((value: number) => number) =>
+  (value) =>
+    max > min ? Math.min(steps - 1, Math.floor((steps * Math.log(value / min)) / Math.log(max / min))) : steps - 1;
+
 /** decades returns the powers of ten in [min, max]. */
 export function decades(min: number, max: number): number[] {
   const ticks: number[] = [];

@@ -42,6 +42,10 @@ test('who floods whom, by which way, and what filters drop: two clicks from the 
     text.replace(/\d.*/s, ''),
   );
   assert.deepEqual(marks, ['began', 'filters drop']);
+  // Before it there was none of it: it is compared with all that went there.
+  await part('Rate and drops over time').getByLabel('Compare with').selectOption('before');
+  await part('Rate and drops over time').getByText('all that went there').waitFor();
+  await part('Rate and drops over time').getByLabel('Compare with').selectOption('');
   assert.equal(await part('Where it comes from').locator('canvas').count(), 1);
   assert.ok((await part('Packets of it').getByRole('link').count()) > 1);
   await accessible(page, 'attack');

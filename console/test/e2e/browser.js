@@ -233,8 +233,57 @@ export const endpoints = (flow) =>
     protocol: flow.protocol,
   });
 
-/** accessible checks WCAG 2.2 A and AA with axe-core. */
+/**
+ * complete checks that whatever a page has in tables or draws is there as CSV and as PNG, and that the period before can be seen of what it
+ * draws over time. The documentation has tables that are text, and tiles have sparks of what is drawn below them.
+ */
+async function complete(page, name) {
+  const lacks = await page.evaluate(() => {
+    if (/^#\/docs/.test(location.hash)) return [];
+    const overTime = /over time|around the incident|of the attack, and|^When packets took/i;
+    const data = 'table, canvas, svg[role=img], svg[role=group]';
+    const parts = [...document.querySelectorAll('main .panel')].filter((part) => !part.closest('.figures'));
+    const missing = (part) => {
+      const has = (text) => [...part.querySelectorAll('.files > *')].some((file) => file.textContent === text);
+      const charts = [...part.querySelectorAll('svg[aria-label], canvas[aria-label]')].map((e) =>
+        e.getAttribute('aria-label'),
+      );
+      // What is in memory of events has no range, and nothing before it.
+      const range = /since=/.test(location.hash) || !charts.some((label) => label.startsWith('Events over time'));
+      const past = part.querySelector('canvas[data-columns]') !== null || charts.some((label) => overTime.test(label));
+      const compared = !past || !range || part.textContent.includes('Compare with');
+      return [...['CSV', 'PNG'].filter((text) => !has(text)), ...(compared ? [] : ['Compare with'])];
+    };
+    return [
+      ...parts
+        .filter((part) => part.querySelector(data))
+        .map((part) => [part.querySelector('h2')?.textContent ?? part.ariaLabel ?? part.textContent, missing(part)]),
+      ...[...document.querySelectorAll('main table')]
+        .filter((table) => !table.closest('.panel'))
+        .map((table) => [table.ariaLabel ?? table.textContent, ['a part of the page']]),
+    ]
+      .filter(([, missing]) => missing.length > 0)
+      .map(([title, missing]) => `${title.trim().slice(0, 40)}: no ${missing.join(', ')}`);
+  });
+  assert.deepEqual(lacks, [], `${name}: files and comparison`);
+  const said = await page.evaluate(() => ({
+    joined: [...document.querySelectorAll('main p')].flatMap((p) => p.innerText.match(/[a-z)]\.[A-Z][a-z]+ .*/) ?? []),
+    cut: [...document.querySelectorAll('main *')]
+      .filter((e) => e.scrollWidth > e.clientWidth + 1 && e.querySelector('table'))
+      .filter((e) => ['auto', 'scroll'].includes(getComputedStyle(e).overflowX))
+      .filter((e) => !getComputedStyle(e).backgroundImage.includes('gradient'))
+      .map((e) => e.ariaLabel ?? e.textContent.slice(0, 40)),
+  }));
+  assert.deepEqual(
+    said,
+    { joined: [], cut: [] },
+    `${name}: sentences without a space, tables that are cut without a hint`,
+  );
+}
+
+/** accessible checks WCAG 2.2 A and AA with axe-core and, since that looks at every page, that it is complete. */
 export async function accessible(page, name) {
+  await complete(page, name);
   await page.evaluate(axeSource);
   const violations = await page.evaluate(async () => {
     const result = await window.axe.run(document, {

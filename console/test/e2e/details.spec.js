@@ -1,7 +1,20 @@
 // What pages say in their details: of addresses that are wrong, of a filter that is, and what can be done with what they show.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { accessible, ask, connect, eventually, finish, go, open, painted, ready, span, test } from './browser.js';
+import {
+  accessible,
+  ask,
+  connect,
+  endpoints,
+  eventually,
+  finish,
+  go,
+  open,
+  painted,
+  ready,
+  span,
+  test,
+} from './browser.js';
 
 test.beforeAll(connect);
 test.afterAll(finish);
@@ -99,6 +112,16 @@ test('a link that an event says is lost shows so, however short its outage was, 
   await page.unrouteAll({ behavior: 'ignoreErrors' });
 });
 
+test('a hop that drops has no bar, not even a thin one', async () => {
+  const { flows } = await ask('flows?order=drops&limit=50');
+  const flow = flows.find(({ paths }) => paths.some(({ hops }) => hops?.at(-1)?.dropped));
+  const page = await open(`#/flow?${endpoints(flow)}`);
+  const dropped = page.locator('tr', { hasText: '✕ dropped here' });
+  await dropped.first().waitFor();
+  assert.equal(await dropped.locator('.lane').count(), await dropped.count());
+  assert.equal(await dropped.locator('.fill').count(), 0);
+});
+
 test('a list is there as CSV, a picture as PNG', async () => {
   const page = await open('#/drops');
   const { total } = await ask('drops');
@@ -149,6 +172,14 @@ test('a list is there as CSV, a picture as PNG', async () => {
     rows.slice(1).every((row) => /^(leaf|spine)\d port \d,/.test(row)),
     rows.join('; '),
   );
+  const [drawn] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'PNG: Ports' }).click(),
+  ]);
+  assert.equal(drawn.suggestedFilename(), 'ports.png');
+  const picture = await readFile(await drawn.path());
+  assert.equal(picture.subarray(1, 4).toString(), 'PNG');
+  assert.ok(picture.readUInt32BE(20) > 2 * 20 * rows.length, `${picture.readUInt32BE(20)} px for ${rows.length} rows`);
   // And what is drawn over time, with the numbers themselves.
   await go(page, `#/overview?${span}`);
   const [course] = await Promise.all([

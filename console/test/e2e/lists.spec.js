@@ -272,6 +272,7 @@ test('the filter of Collector is about counts of the range, for the figures abov
   const middle = all.map((l) => l.received).sort((a, b) => a - b)[Math.floor(all.length / 2)];
   const span = `since=${new Date(Date.parse(until) - 3_600_000).toISOString()}&until=${until}`;
   const page = await open(`#/collector?${span}&filter=${enc(`received < ${middle}`)}`);
+  await accessible(page, 'collector of a range');
   const { loss, total } = await ask(`loss?${span}&filter=${enc(`received < ${middle}`)}`);
   assert.ok(total > 0 && total < all.length, `${total} of ${all.length}`);
   await has(page, 'Loss by exporter', total);

@@ -88,6 +88,16 @@ test('overview', async () => {
     assert.match(said, /^[\d.]+ % last 15 min$/);
     assert.equal(Number.parseFloat(said), Math.floor((1 - sum('lost') / sum('sent')) * 1e4) / 100);
   });
+  // What was dropped since the start would never be over: it is of the last 15 minutes.
+  const [{ packets: dropped }] = (await ask('drops?since=15m&group_by=')).drops;
+  await eventually(async () => {
+    const said = await page.locator('.figures a[href^="#/drops"]').textContent();
+    assert.match(said, /packets, last 15 min/);
+    assert.equal(
+      said.match(/([\d.]+k?) packets/)[1],
+      dropped < 1000 ? `${dropped}` : `${Number((dropped / 1000).toPrecision(3))}k`,
+    );
+  });
   const active = await ask('incidents', 'severity >= warning and end is null');
   const resolved = await ask('incidents', 'severity >= warning and end >= now-1h');
   await eventually(async () => {

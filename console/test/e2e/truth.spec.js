@@ -1,6 +1,6 @@
 // What the pages show, read from them as it stands there, is what the network knows.
 import assert from 'node:assert/strict';
-import { connect, eventually, finish, open, span, test, truth } from './browser.js';
+import { ask, connect, endpoints, eventually, finish, go, open, shoot, span, test, truth } from './browser.js';
 import { calm } from './servers.js';
 import { dropsOf, fillers, flowOf, nameOf, si, titleOf, wall, worst } from './network.js';
 
@@ -164,4 +164,72 @@ test('bursts', async () => {
   assert.equal(count(facts_.Dropped), queue.drops);
   const culprits = (await cells(part(page, 'Culprits'))).map(([flow]) => flow);
   assert.deepEqual(culprits.sort(), fillers(queue).map(titleOf).sort());
+});
+
+test('every chart over time has the period before, and reads it as the records say it', async () => {
+  const pieces = (await ask(`hops?${span}&group_by=&interval=10s&limit=100`)).hops.toSorted((a, b) =>
+    a.start < b.start ? -1 : 1,
+  );
+  // Two pieces, so that the first one of all is before the second of them.
+  const from = Date.parse(pieces[1].start);
+  const [frame, before] = [from, from - 20_000].map(
+    (at) => `since=${new Date(at).toISOString()}&until=${new Date(at + 20_000).toISOString()}`,
+  );
+  const page = await open(`#/explore?${frame}&of=hops&by=-&interval=10s`);
+  await page.getByLabel('Compare with').selectOption('before');
+  await page.locator('.chart svg path.before').waitFor({ state: 'attached' });
+  await page.locator('.chart').focus();
+  await page.keyboard.press('End');
+  const figure = (n) => n.toLocaleString('en');
+  await eventually(async () =>
+    assert.equal(
+      tidy(await page.locator('.legend li').innerText()),
+      `all hops ${figure(pieces[2].packets)} before: ${figure(pieces[0].packets)}`,
+    ),
+  );
+  await go(page, `#/queues?${frame}&compare=before`);
+  const [longest] = (await ask(`queues?${frame}&order=occupancy_max&limit=1`)).queues;
+  const { node, egress_port: port, queue } = longest;
+  const then = new Map(
+    (
+      await ask(
+        `queues?${before}&interval=1s&limit=1000`,
+        `node = ${node} and egress_port = ${port} and queue = ${queue}`,
+      )
+    ).queues.map((r) => [Date.parse(r.start) + 20_000, si(r.occupancy_max, 'B')]),
+  );
+  const map = page.locator('canvas').first();
+  await map.focus();
+  await page.keyboard.press('End');
+  for (let i = 0; i < Number(await map.getAttribute('data-rows')); i++) await page.keyboard.press('ArrowUp');
+  const hint = page.locator('.hint');
+  let met = 0;
+  for (let i = 0; i < Number(await map.getAttribute('data-columns')); i++) {
+    const at = Date.parse(await hint.locator('time').getAttribute('datetime'));
+    assert.ok((await hint.innerText()).endsWith(`before: ${then.get(at) ?? '–'}`), await hint.innerText());
+    if (then.has(at)) met++;
+    await page.keyboard.press('ArrowLeft');
+  }
+  assert.ok(met > 0);
+  await shoot(page, 'compare-queues');
+  const [flow] = (await ask('flows?order=packets&limit=1')).flows;
+  const [incident] = (await ask('incidents?limit=1', 'severity >= warning')).incidents;
+  for (const [name, hash, charts, drawn] of [
+    ['overview', 'overview?', 1, 'path.before'],
+    ['latency', 'latency?', 1, 'canvas'],
+    ['drops', 'drops?', 1, 'canvas'],
+    ['events', 'events?severity=info&', 1, 'svg[aria-label^=Events] > rect'],
+    ['flow', `flow?${endpoints(flow)}&`, 2, 'canvas'],
+    ['incident', `incident?id=${incident.id}&`, 1, 'path.before'],
+    ['explore-heat', 'explore?of=hops&graph=heat&', 1, 'rect.before'],
+    ['explore-stacked', 'explore?of=hops&graph=stacked&', 1, 'path.before'],
+  ]) {
+    await go(page, `#/${hash}${frame}&compare=before`);
+    await eventually(async () =>
+      assert.equal(await page.locator('main .legend', { hasText: ': the time before' }).count(), charts, name),
+    );
+    assert.equal(await page.getByLabel('Compare with').count(), charts, name);
+    await page.locator(`main ${drawn}`).first().waitFor({ state: 'attached' });
+    await shoot(page, `compare-${name}`);
+  }
 });

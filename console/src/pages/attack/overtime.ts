@@ -29,3 +29,9 @@ export function marksOf(a: Pick<Attack, 'begin' | 'end' | 'history'>): { at: num
     ...(a.end ? [{ at: Date.parse(a.end), text: 'ended' }] : []),
   ];
 }
+
+/** rowsOf are steps as rows of a table. */
+export const rowsOf = (steps: Step[]): string[][] => [
+  ['Time', 'Packets a second', 'Dropped by filters a second'],
+  ...steps.map((s) => [new Date(s.from).toISOString(), `${s.all}`, `${s.filtered}`]),
+];

@@ -8,6 +8,19 @@ export function sayPacket(burst: BurstDetail, p: BurstPoint): string {
   return `${at}: ${bytes(p.depth)} in front of ${bytes(p.bytes)} of ${whose}, ${p.dropped ? 'dropped' : `${duration(p.extra_ns)} of queueing delay`}`;
 }
 
+/** packetRows are the packets that are drawn, as rows of a table. */
+export const packetRows = (burst: BurstDetail): string[][] => [
+  ['ns after the start', 'In front of it', 'Bytes', 'Queueing delay, ns', 'Flow', 'Fate'],
+  ...(burst.timeline ?? []).map((p) => [
+    `${p.at_ns}`,
+    `${p.depth}`,
+    `${p.bytes}`,
+    p.dropped ? '' : `${p.extra_ns}`,
+    p.flow < 0 ? 'another flow' : flowName(burst.flows?.[p.flow]),
+    p.dropped ? 'dropped' : 'sent',
+  ]),
+];
+
 /** waitOf is a wait of a flow; null if none of its packets was in the queue, since all were dropped. */
 export const waitOf = (flow: { packets: number }, ns: number): number | null => (flow.packets > 0 ? ns : null);
 

@@ -7,6 +7,9 @@ export interface Chain {
   value: number;
 }
 
+/** titles are those of the columns of a table of chains. */
+export const titles = ['Node', 'Reason', 'Destination', 'Packets'];
+
 const [places, reasons, destinations] = [12, 10, 14]; // that are told apart
 
 /** chainsOfNow takes drops since the server began. Packets to prefixes that it does not tell apart are to others. */

@@ -85,6 +85,15 @@ export const subjects: Record<string, Subject> = {
 export const graphs = { lines: 'Lines', stacked: 'Stacked', heat: 'Heat map', sankey: 'Sankey', table: 'Table only' };
 export type Graph = keyof typeof graphs;
 
+/** looks says how a graph draws the period that the range is compared with; one that is not over time draws none. */
+export const looks: Record<Graph, 'dashed' | 'strip' | undefined> = {
+  lines: 'dashed',
+  stacked: 'dashed',
+  heat: 'strip',
+  sankey: undefined,
+  table: undefined,
+};
+
 /** adds says whether a measure of two groups together is the sum of theirs. */
 export const adds = (measure: string): boolean =>
   !measure.endsWith('_ns') && !/^(occupancy|utilization)_(mean|max)$/.test(measure);

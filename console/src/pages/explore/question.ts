@@ -1,5 +1,6 @@
 import { address, get, type Params } from '../../api/client';
 import { every } from '../../lib/filter';
+import { before, shifted } from '../../lib/compare';
 import { adds, graphs, intervalFor, subjects, type Graph } from './catalogue';
 import { filtersOf } from './groups';
 
@@ -38,6 +39,8 @@ export interface Found {
   moreRows: boolean;
   /** one for each interval, of all groups together of which rows has none */
   others: Row[];
+  /** of the same groups, in the period that the range is compared with */
+  before?: { shiftMs: number; frame: Frame; rows: Row[]; others: Row[] } | null;
 }
 
 const most = {
@@ -98,9 +101,15 @@ const narrowed = (q: Question, filter: string): Question => ({
 /**
  * ask asks for the groups, and then, if a graph needs it, for the intervals of those that are drawn, and of all others together: all
  * intervals of all groups can be more than the store has memory for. They are asked for only if a filter of those that are drawn is too
- * long. It asks page after page and tells how many records there are so far.
+ * long. It asks page after page and tells how many records there are so far. Of what is drawn over time it asks about the same groups
+ * shiftMs earlier, too, if that is not 0.
  */
-export async function ask(q: Question, signal: AbortSignal, progress: (rows: number) => void): Promise<Found> {
+export async function ask(
+  q: Question,
+  signal: AbortSignal,
+  progress: (rows: number) => void,
+  shiftMs = 0,
+): Promise<Found> {
   const pages = async (
     params: Params,
     limit: number,
@@ -133,16 +142,25 @@ export async function ask(q: Question, signal: AbortSignal, progress: (rows: num
   if (!overTime(q.graph) || totals.rows.length === 0) return found;
   const same = { ...q, since: totals.frame.since, until: totals.frame.until }; // or records that come meanwhile would be in a part only
   const { these, others } = filtersOf(q, totals.rows.slice(0, q.top));
-  const [drawn, rest] = [
-    paramsOf(narrowed(same, these), q.interval),
-    paramsOf({ ...narrowed(same, others), by: [] }, q.interval),
+  const paramsFor = (of: Question): [Params, Params] => [
+    paramsOf(narrowed(of, these), q.interval),
+    paramsOf({ ...narrowed(of, others), by: [] }, q.interval),
   ];
   const all =
     (totals.rows.length <= q.top && !found.moreTotals) ||
-    Math.max(address(q.of, drawn).length, address(q.of, rest).length) > most.bytes;
-  const series = await pages(all ? paramsOf(same, q.interval) : drawn, most.rows, progress);
-  const left = all ? [] : (await pages(rest, most.rows, (n) => progress(series.rows.length + n))).rows;
-  return { ...found, frame: series.frame, rows: series.rows, moreRows: !!series.frame.next_cursor, others: left };
+    paramsFor(same).some((params) => address(q.of, params).length > most.bytes);
+  /** over asks for the intervals of a time range, of all groups at once or of those that are drawn and of the others */
+  const over = async (of: Question, together: boolean) => {
+    const [drawn, rest] = paramsFor(of);
+    const series = await pages(together ? paramsOf(of, q.interval) : drawn, most.rows, progress);
+    const left = together ? [] : (await pages(rest, most.rows, (n) => progress(series.rows.length + n))).rows;
+    return { frame: series.frame, rows: series.rows, others: left };
+  };
+  const drawn = await over(same, all);
+  const then = await before(shiftMs, () =>
+    over({ ...same, ...shifted(Date.parse(same.since), Date.parse(same.until), shiftMs) }, all),
+  );
+  return { ...found, ...drawn, moreRows: !!drawn.frame.next_cursor, before: then && { ...then, shiftMs } };
 }
 
 /** coarse returns by how much what is drawn may be coarser than its pieces, in ns; 0: it is not, or nothing is drawn. */

@@ -8,6 +8,7 @@ export interface Series {
   key: string;
   label: string;
   values: (number | null)[];
+  /** of the period that the range is compared with */ before?: (number | null)[];
   others?: boolean;
 }
 
@@ -18,6 +19,10 @@ export interface Picture {
   series: Series[];
   /** pieces at the ends that the time range cuts */ cut: number;
 }
+
+/** titled are the series as lines of a table. */
+export const titled = (picture: Picture): { title: string; values: (number | null)[]; before?: (number | null)[] }[] =>
+  picture.series.map((s) => ({ title: s.label, values: s.values, before: s.before }));
 
 /** keyOf says which group a record is of. Names do not: all hosts of a prefix may have the same. */
 export const keyOf = (q: Question, row: Row): string => JSON.stringify(q.by.map((name) => row[name] ?? null));
@@ -87,6 +92,27 @@ export const measured = (q: Question, row: Row): number | null => (row[q.measure
  * collector may have been running.
  */
 export function picture(q: Question, found: Found, stepMs: number): Picture {
+  const now = pictureOf(q, found, stepMs);
+  if (!found.before) return now;
+  const { shiftMs, ...rest } = found.before;
+  const then = pictureOf(q, { ...found, ...rest }, stepMs);
+  // The period may begin at another place of a piece: its pieces stand at those that begin in them.
+  const place = (at: number): number => Math.round((at - shiftMs - then.starts[0]!) / stepMs);
+  const values = (key: string): (number | null)[] => {
+    const old = then.series.find((s) => s.key === key);
+    return now.starts.map((at) => old?.values[place(at)] ?? null);
+  };
+  const all = then.series.filter((s) => s.others && now.series.every((other) => other.key !== s.key));
+  return {
+    ...now,
+    series: [...now.series, ...all.map((s) => ({ ...s, values: now.starts.map(() => null) }))].map((s) => ({
+      ...s,
+      before: values(s.key),
+    })),
+  };
+}
+
+function pictureOf(q: Question, found: Found, stepMs: number): Picture {
   const [since, until] = [Date.parse(found.frame.since), Date.parse(found.frame.until)];
   const all: number[] = [];
   for (let at = Math.floor(since / stepMs) * stepMs; at < until; at += stepMs) all.push(at);

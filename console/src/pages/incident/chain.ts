@@ -1,4 +1,5 @@
 import type { Incident } from '../../api/types';
+import { eventText } from '../../lib/format';
 
 type Part = NonNullable<Incident['events']>[number];
 
@@ -29,6 +30,22 @@ export function chainOf(events: Part[]): Link[] {
   for (const e of events) add(e, 0);
   return chain;
 }
+
+/** rowsOf are the events of an incident as rows of a table, in the order of the chain. */
+export const rowsOf = (events: Part[]): string[][] => [
+  ['Event', 'Follows from', 'Because', 'Likely only', 'Severity', 'Kind', 'Start', 'End', 'Summary'],
+  ...chainOf(events).map(({ event: e }) => [
+    e.id,
+    e.of ?? '',
+    e.because ?? '',
+    e.likely ? 'yes' : '',
+    e.severity,
+    e.kind,
+    e.start,
+    e.end ?? '',
+    eventText(e),
+  ]),
+];
 
 /** frameOf is the time that an incident takes up, with some room at both ends; what goes on ends now. */
 export function frameOf(

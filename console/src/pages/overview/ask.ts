@@ -1,7 +1,7 @@
 // What the overview asks the records of a time range for.
 import type { Params } from '../../api/client';
 import type { DropRecord, ExporterRecord, FlowRecord, History, HopRecord, QueueRecord } from '../../api/types';
-import { shifted } from '../../lib/compare';
+import { before as beforeOf, shifted } from '../../lib/compare';
 import { stepOf, writeLength } from '../../lib/time';
 import { covered, inside, refined, series } from './series';
 
@@ -89,11 +89,7 @@ export async function courseOf(ask: Ask, span: Params, lengthMs: number, shiftMs
   };
   const whole = covered(exporters.exporters ?? [], from, to, stepMs);
   const told = finer < stepMs ? await refined(whole, stepMs, edge) : whole;
-  let before: Lines | null = null;
-  if (shiftMs > 0) {
-    const old = await parts(shifted(from, to, shiftMs));
-    before = linesOf(old, from - shiftMs, to - shiftMs, stepMs, null);
-  }
+  const old = await beforeOf(shiftMs, () => parts(shifted(from, to, shiftMs)));
   return {
     generated_at: exporters.generated_at,
     from,
@@ -102,7 +98,7 @@ export async function courseOf(ask: Ask, span: Params, lengthMs: number, shiftMs
     stepMs,
     told,
     lines: linesOf(all, from, to, stepMs, told),
-    before,
+    before: old && linesOf(old, from - shiftMs, to - shiftMs, stepMs, null),
     reports: sum(exporters.exporters, (r) => r.reports),
     packets: sum(flows.flows, (r) => r.packets),
     bytes: sum(flows.flows, (r) => r.bytes),

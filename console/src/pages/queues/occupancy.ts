@@ -39,9 +39,23 @@ export function rowsOf(records: QueueRecord[], queues: QueueRecord[], stepMs: nu
   return [...columns.values()].sort((a, b) => a.at - b.at);
 }
 
-/** depthsOf puts the records of one queue on a grid of time and depth: in how many packets' pieces the highest depth lay there. */
-export function depthsOf(records: QueueRecord[], stepMs: number, rows: number): { columns: Column[]; top: number } {
-  const top = Math.max(1, ...records.map((r) => r.occupancy_max ?? 0));
+export const meanOf = (q: QueueRecord): number => q.occupancy_mean ?? 0;
+
+/** pointsOf are the mean depths of pieces of pieceMs, each at the middle of its piece. */
+export const pointsOf = (records: QueueRecord[], pieceMs: number): { at: number; mean: number }[] =>
+  records.map((r) => ({ at: Date.parse(r.start ?? '') + pieceMs / 2, mean: meanOf(r) }));
+
+/**
+ * depthsOf puts the records of one queue on a grid of time and depth: in how many packets' pieces the highest depth lay there. The grid goes
+ * up to least at least.
+ */
+export function depthsOf(
+  records: QueueRecord[],
+  stepMs: number,
+  rows: number,
+  least = 1,
+): { columns: Column[]; top: number } {
+  const top = Math.max(least, ...records.map((r) => r.occupancy_max ?? 0));
   const columns = new Map<number, Column>();
   for (const r of records) {
     const at = Math.floor(Date.parse(r.start ?? '') / stepMs) * stepMs;
