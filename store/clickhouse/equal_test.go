@@ -407,6 +407,12 @@ func TestEqual(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	askBoth(t, g, first, second, questions, now)
+}
+
+// askBoth asks both stores the same questions.
+func askBoth(t *testing.T, g maker, first, second store.Backend, questions int, now time.Time) {
+	t.Helper()
 	rows, failed := 0, 0
 	for n := range questions {
 		q, e := g.question()
