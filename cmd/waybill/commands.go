@@ -20,8 +20,9 @@ func addCommands(root *cobra.Command) {
 	for _, g := range []commandGroup{
 		{
 			"receive", "Receive telemetry:",
-			append([]*cobra.Command{newServeCommand(), newConfigCommand(), newPolicyCommand(), newTokenCommand()},
-				cli.ServerCommands()...),
+			append([]*cobra.Command{
+				newServeCommand(), newConfigCommand(), newPolicyCommand(), newStoreCommand(), newTokenCommand(),
+			}, cli.ServerCommands()...),
 		},
 		{"ask", "Ask a server, what the network does:", cli.AskCommands(serve.LocalStore{})},
 		{"account", "Ask a server, what became of the reports:", cli.AccountCommands()},

@@ -74,10 +74,11 @@ type session struct{ conn uintptr }
 
 // open opens a session of the engine with its files in dir; all of a process have the same.
 func open(dir string) (*session, error) {
-	var args [2]*byte
+	var args [4]*byte
 	var pin runtime.Pinner
 	defer pin.Unpin()
-	for i, text := range []string{"clickhouse", "--path=" + dir} {
+	// Tests may write backups anywhere.
+	for i, text := range []string{"clickhouse", "--path=" + dir, "--", "--backups.allowed_path=/"} {
 		b := append([]byte(text), 0)
 		pin.Pin(&b[0])
 		args[i] = &b[0]
