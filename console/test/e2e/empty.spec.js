@@ -1,6 +1,7 @@
 // A server that got no reports yet, and one that does not answer, or late.
 import assert from 'node:assert/strict';
-import { accessible, ask, connect, eventually, finish, go, open, test } from './browser.js';
+import { createSocket } from 'node:dgram';
+import { accessible, ask, connect, eventually, finish, go, open, shoot, test } from './browser.js';
 
 const state = (page, want) =>
   page.waitForFunction((s) => document.querySelector('[data-state]').dataset.state === s, want);
@@ -37,6 +38,31 @@ test('says where to send reports', async () => {
     assert.ok(Number.parseFloat(paddingLeft) > 8, `${hash}: ${paddingLeft}`);
   }
   page.expected.push('404'); // what the browser says of the answers
+});
+
+test('what came and could not be read is listed with why, on the page that leads to the first path', async () => {
+  const page = await open('#/overview', { viewport: { width: 1280, height: 1000 } });
+  const now = page.locator('h3[aria-current=step]');
+  assert.match(await now.textContent(), /Datagrams arrive/);
+  await page.getByText('waybill fabric link-failure --reports').waitFor();
+  await shoot(page, 'start-nothing');
+  const [{ address }] = (await ask('listeners')).listeners;
+  const [, host, port] = /^(?:udp:\/\/)?(.*):(\d+)$/.exec(address);
+  const socket = createSocket('udp4');
+  for (let i = 0; i < 2; i++) await new Promise((done) => socket.send('no report', Number(port), host, done));
+  socket.close();
+  const row = page.getByRole('region', { name: 'Heard so far' }).locator('tbody tr');
+  await row.waitFor();
+  const { exporters } = await ask('exporters');
+  const [[reason, count]] = Object.entries(exporters[0].malformed);
+  await eventually(async () =>
+    assert.ok((await row.innerText()).includes(`2 malformed: ${reason.replaceAll('_', ' ')}`), await row.innerText()),
+  );
+  assert.ok(count > 0 && (await row.innerText()).startsWith(exporters[0].source));
+  assert.match(await now.textContent(), /They are reports/);
+  await page.getByRole('link', { name: 'find its dialect' }).waitFor();
+  await accessible(page, 'the way to the first path');
+  await shoot(page, 'start-malformed');
 });
 
 test('a server that keeps no datagrams is asked for them once', async () => {
@@ -173,12 +199,16 @@ test('the content security policy holds', async () => {
 test('the demo network is started with a button, and stopped', async () => {
   const page = await open('#/overview');
   await page.getByRole('button', { name: 'Start the demo network' }).click();
+  await page.getByRole('link', { name: 'The first path' }).waitFor();
+  const way = await page.locator('p', { has: page.getByRole('link', { name: 'The first path' }) }).innerText();
+  assert.match(way, /The first path: node \d/);
+  await shoot(page, 'start-path');
   await page.waitForFunction(() => Number(document.querySelector('#rate')?.textContent.replace(/[^0-9]/g, '')) > 0);
   const state = await ask('demo');
   assert.ok(state.running && Date.parse(state.ends) - Date.now() <= 600_000, JSON.stringify(state));
   await eventually(async () => assert.equal((await ask('topology')).nodes.length, 6));
   const [{ malformed, damaged }] = (await ask('listeners')).listeners;
-  assert.deepEqual([malformed, damaged], [0, 0]);
+  assert.deepEqual([malformed, damaged], [2, 0]); // those that were none
   await page.getByRole('button', { name: 'Stop it' }).click();
   await page.waitForFunction(() => !/An emulated network reports/.test(document.querySelector('main').textContent));
   const { running, failed } = await ask('demo');
