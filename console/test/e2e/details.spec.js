@@ -120,6 +120,20 @@ test('a hop that drops has no bar, not even a thin one', async () => {
   await dropped.first().waitFor();
   assert.equal(await dropped.locator('.lane').count(), await dropped.count());
   assert.equal(await dropped.locator('.fill').count(), 0);
+  // What is drawn in several pieces is one picture: here a lane for each path.
+  await page
+    .getByRole('img', { name: /^When packets took/ })
+    .first()
+    .waitFor();
+  const [png] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'PNG: Paths over time' }).click(),
+  ]);
+  const bytes = await readFile(await png.path());
+  assert.equal(bytes.subarray(1, 4).toString(), 'PNG');
+  const lanes = await page.getByRole('img', { name: /^When packets took/ }).count();
+  assert.ok(bytes.readUInt32BE(20) > 2 * 40 * lanes, `${bytes.readUInt32BE(20)} px for ${lanes} lanes`);
+  if (process.env.CONSOLE_SHOTS) await png.saveAs(`${process.env.CONSOLE_SHOTS}/png-paths.png`);
 });
 
 test('a list is there as CSV, a picture as PNG', async () => {
