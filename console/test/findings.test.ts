@@ -16,9 +16,9 @@ test('the bar of a queue is measured against the longest that was met at its nod
     [],
     [],
   );
-  expect(stations.map(({ queue, longest }) => [queue, longest])).toEqual([
-    [20, 1000],
-    [90_000, 100_000],
+  expect(stations.map(({ queue, filled }) => [queue, filled])).toEqual([
+    [20, 20 / 1000],
+    [90_000, 90_000 / 100_000],
   ]);
 });
 

@@ -4,7 +4,9 @@ import { rowsOf } from '../src/lib/layers';
 import { boxHeight, boxWidth, fit, parseView, sayView } from '../src/pages/topology/fit';
 import { painting, type Scene } from '../src/pages/topology/paint';
 import { flowsNow } from '../src/pages/topology/flows';
-import { graphAt, graphOf, growth, markLost, overOf, queuesNow } from '../src/pages/topology/model';
+import { findPlace, placesOf } from '../src/pages/topology/find';
+import { hostsOf, hostsText } from '../src/pages/topology/hosts';
+import { blindText, graphAt, graphOf, growth, lostAt, markLost, overOf, queuesNow } from '../src/pages/topology/model';
 import { Recent } from '../src/pages/topology/recent';
 import { latestWhole, writtenOf } from '../src/pages/topology/pieces';
 
@@ -77,9 +79,42 @@ test('the graph of a moment has all cables of the range, and says which carried 
     { key: '1 3', packets: 0, delayNs: null, drops: 0, lastMs: 0, gone: true },
   ]);
   expect(graph.stations).toEqual([
-    { id: 1, name: 's1', hosts: 2, packets: 5, queue: null, unit: undefined, longest: 0, drops: 0 },
-    { id: 2, name: 's2', hosts: 0, packets: 10, queue: 60, unit: 'bytes', longest: 60, drops: 4 },
-    { id: 3, name: 's3', hosts: 0, packets: 0, queue: null, unit: undefined, longest: 0, drops: 0 },
+    {
+      id: 1,
+      name: 's1',
+      hosts: 2,
+      packets: 5,
+      queue: null,
+      unit: undefined,
+      filled: 0,
+      sized: false,
+      full: false,
+      drops: 0,
+    },
+    {
+      id: 2,
+      name: 's2',
+      hosts: 0,
+      packets: 10,
+      queue: 60,
+      unit: 'bytes',
+      filled: 1,
+      sized: false,
+      full: false,
+      drops: 4,
+    },
+    {
+      id: 3,
+      name: 's3',
+      hosts: 0,
+      packets: 0,
+      queue: null,
+      unit: undefined,
+      filled: 0,
+      sized: false,
+      full: false,
+      drops: 0,
+    },
   ]);
   expect(graphAt(whole, undefined).cables.some((c) => c.lastMs > 0 || c.gone)).toBe(false); // as long as the moment is not known
 });
@@ -432,4 +467,147 @@ test('all answers together go as far as the one that ends first', () => {
   expect(writtenOf([{ until: '2026-11-21T09:00:10Z' }, { until: '2026-11-21T09:00:07.5Z' }])).toBe(
     Date.parse('2026-11-21T09:00:07.500Z'),
   );
+});
+
+test('a queue is measured against its size, or the longest that was met there', () => {
+  const hop = (node: number, egress_port: number, last: number, max: number): NodeHop => ({
+    node,
+    ingress_port: 1,
+    egress_port,
+    packets: 9,
+    first: time,
+    last: time,
+    queue: { id: 0, mean: 1, max, last, unit: 'bytes' },
+  });
+  const hops = [hop(1, 1, 50, 100), hop(1, 2, 30, 40), hop(2, 1, 50, 200)];
+  const nodes = network([], [{ id: 1 }, { id: 2 }, { id: 3 }]);
+  const size: Record<string, number> = { '1 1': 1000, '1 2': 32 };
+  const filled = (node: number, port: number | null | undefined, depth: number | undefined): number | null =>
+    size[`${node} ${port}`] && depth !== undefined ? depth / size[`${node} ${port}`]! : null;
+  const said = (graph: ReturnType<typeof graphOf>): unknown[] =>
+    graph.stations.map((s) => [s.queue, s.filled, s.sized, s.full]);
+  // The longest queue of node 1 is not its fullest.
+  expect(said(graphOf(nodes, hops, [], [], filled))).toEqual([
+    [50, 30 / 32, true, true],
+    [50, 0.25, false, false],
+    [null, 0, false, false],
+  ]);
+  // Where the size of only one port is known, the others count by the longest.
+  expect(said(graphOf(nodes, [hop(1, 1, 50, 100), hop(1, 3, 80, 100)], [], [], filled))[0]).toEqual([
+    80,
+    0.8,
+    true,
+    false,
+  ]);
+  const moment = { at: 0, ms: 1, topology: nodes, drops: [] };
+  const queues = [
+    { node: 1, egress_port: 2, occupancy_max: 40, unit: 'bytes' },
+    { node: 2, egress_port: 1, occupancy_max: 50, unit: 'bytes' },
+  ];
+  const ever = [{ node: 2, occupancy_max: 400 }];
+  expect(said(graphAt(nodes, { ...moment, queues }, ever, filled))).toEqual([
+    [40, 1, true, true],
+    [50, 0.125, false, false],
+    [null, 0, false, false],
+  ]);
+});
+
+test('a direction is used nearly in full only where the unit says so', () => {
+  const told = (l: Link, unit: string, last: number): Link => ({
+    ...l,
+    utilization: { unit, samples: 1, mean: last, max: last, last },
+  });
+  const graph = graphOf(
+    network(
+      [
+        told(link(1, 1, 2, 1, 1), 'share:10000', 9000),
+        told(link(2, 1, 1, 1, 1), 'share:10000', 8999),
+        told(link(1, 2, 3, 1, 1), 'unknown', 10_000),
+      ],
+      [{ id: 1 }, { id: 2 }, { id: 3 }],
+    ),
+    [],
+    [],
+    [],
+  );
+  expect(graph.cables.map((c) => [c.busy, ...c.halves.map((h) => h.busy)])).toEqual([
+    [true, true, false],
+    [false, false, false],
+  ]);
+});
+
+test('where nobody would notice lost packets', () => {
+  const loss = { confidence: 0.95, lost: 0, sent: 0, share: null, lower: null, upper: null };
+  const graph = graphOf(
+    network(
+      [
+        { ...link(1, 1, 2, 1, 1), loss: { ...loss, unknown: 'nothing tells of it' } },
+        { ...link(2, 1, 1, 1, 1), loss: { ...loss, share: 0, lower: 0, upper: 0.1, method: 'tcp' } },
+        link(1, 2, 3, 1, 1), // of the past: nothing is said
+      ],
+      [{ id: 1 }, { id: 2 }, { id: 3 }],
+    ),
+    [],
+    [],
+    [],
+  );
+  expect(graph.cables.map((c) => c.halves.map((h) => h.blind))).toEqual([
+    ['nothing tells of it', ''],
+    ['', ''],
+  ]);
+  expect(blindText(graph)).toBe('1 of 3 directions');
+});
+
+test('links that were lost at a moment', () => {
+  const event = (kind: string, start: number, end: number | null) => ({
+    kind,
+    start: new Date(start).toISOString(),
+    end: end === null ? null : new Date(end).toISOString(),
+  });
+  const events = [
+    event('link_lost', 1000, 2000),
+    event('link_lost', 3000, null),
+    event('clock_jump', 1000, null),
+    event('link_lost', 9000, 9500),
+  ];
+  expect(lostAt(events, 1500, 2500).map((e) => e.start)).toEqual([events[0]!.start]);
+  expect(lostAt(events, 2000, 3000)).toEqual([]);
+  expect(lostAt(events, 5000, 9001).map((e) => e.start)).toEqual([events[1]!.start, events[3]!.start]);
+});
+
+test('hosts by the ports that they are behind, and the places that a few words mean', () => {
+  const place = (node: number, port: number | null) => ({
+    node,
+    port,
+    confidence: 1,
+    packets: 1,
+    first: time,
+    last: time,
+  });
+  const behind = hostsOf([
+    { address: '10.0.1.10', places: [place(1, 3)] },
+    { address: '10.0.1.9', places: [place(1, 3)] },
+    { address: '10.0.1.2', host_name: 'h1', places: [place(1, 2)] },
+    { address: 'fd00::2', host_name: 'h1', places: [place(1, 2)] },
+    { address: '192.168.0.1', tunnel: 'vxlan', places: [place(1, 2)] },
+    { address: '192.168.0.2', tunnel: 'vxlan', places: [place(2, null)] },
+  ]);
+  expect([...behind].map(([node, ports]) => [node, ...ports.map((at) => `${at.port}: ${hostsText(at)}`)])).toEqual([
+    [1, '2: h1', '3: 10.0.1.9 and 1 more'],
+    [2, 'null: 192.168.0.2'],
+  ]);
+  const { stations } = graphOf(network([], [{ id: 1 }, { id: 2 }, { id: 12 }]), [], [], []);
+  const places = placesOf(stations, behind);
+  const found = (text: string): unknown => findPlace(places, text)?.node;
+  expect(['s1', 'S12', '12', 'h1', 'fd00::2', '168.0.2', ' s', 'nothing', ''].map(found)).toEqual([
+    1,
+    12,
+    12,
+    1,
+    1,
+    2,
+    1,
+    undefined,
+    undefined,
+  ]);
 });

@@ -11,9 +11,9 @@ export function paletteOf(element: Element): (name: string) => string {
   };
 }
 
-/** ramp returns colours for shares from 0 to 1, which go through the shades of the style sheet. */
-export function ramp(tone: (name: string) => string, n = 48): string[] {
-  const stops = [0, 1, 2, 3, 4].map((i) => rgb(tone(`--shade-${i}`)));
+/** ramp returns colours for shares from 0 to 1, which go through the shades of the style sheet, or those that a thin line shows. */
+export function ramp(tone: (name: string) => string, n = 48, lines = false): string[] {
+  const stops = [0, 1, 2, 3, 4].slice(lines ? 1 : 0).map((i) => rgb(tone(`--shade-${i}`)));
   return Array.from({ length: n }, (_, i) => {
     const at = (i / (n - 1)) * (stops.length - 1);
     const low = Math.min(stops.length - 2, Math.floor(at));

@@ -1,6 +1,19 @@
 // What the inventory names is named so everywhere: ports, hosts, speeds, sizes of queues.
 import assert from 'node:assert/strict';
-import { accessible, ask, connect, endpoints, eventually, finish, go, open, shoot, some, test } from './browser.js';
+import {
+  accessible,
+  ask,
+  connect,
+  endpoints,
+  eventually,
+  finish,
+  go,
+  open,
+  shoot,
+  some,
+  span,
+  test,
+} from './browser.js';
 
 test.beforeAll(connect);
 test.afterAll(finish);
@@ -51,6 +64,59 @@ test('ports, nodes and hosts as tables, and by search', async () => {
   await page.getByRole('combobox', { name: 'Search for' }).fill('rack1');
   await page.getByRole('option', { name: /rack1/ }).first().click();
   await page.waitForFunction(() => location.hash.startsWith('#/flows?'));
+});
+
+test('a node is found by what is behind it, and its queue is measured against its size', async () => {
+  const page = await open('#/topology');
+  const find = page
+    .getByRole('searchbox', { name: 'Find a node or a host' })
+    .or(page.getByLabel('Find a node or a host'));
+  await find.first().fill('h8');
+  await page.keyboard.press('Enter');
+  const panel = page.getByRole('complementary', { name: 'Node' });
+  await panel.getByRole('heading', { name: 'leaf4' }).waitFor();
+  await panel.getByText(/addresses of hosts/).click();
+  await panel.getByRole('link', { name: 'h8' }).waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Hosts' }).getAttribute('aria-pressed'), 'true');
+  await page.waitForSelector('canvas[data-painted=true]');
+  await shoot(page, 'inventory-topology-hosts');
+  await panel.getByRole('link', { name: 'h8' }).click();
+  await eventually(async () => assert.ok(await page.locator('main tbody tr').first().isVisible()));
+  assert.match(decodeURIComponent(await page.evaluate(() => location.hash)), /10\.0\.4\.2/);
+  await go(page, '#/topology');
+  await find.first().fill('nobody');
+  await page.keyboard.press('Enter');
+  await page.getByText('No node and no host in memory is called “nobody”').waitFor();
+  // At the moment when it was longest.
+  const { queues } = await ask(
+    `queues?${span}&interval=10s&group_by=node,egress_port&order=occupancy_max&limit=1`,
+    'node = 4 and egress_port = 4',
+  );
+  await go(page, `#/topology?${span}&at=${new Date(queues[0].start).toISOString()}`);
+  await page.locator('.legend').getByText('against its size').waitFor();
+  await shoot(page, 'inventory-topology-moment');
+});
+
+test('where nobody would notice that packets are lost is marked', async () => {
+  const page = await open('#/overview');
+  let directions;
+  await page.route('**/api/v1/topology*', async (route) => {
+    const answer = await (await route.fetch()).json();
+    for (const link of answer.links) link.loss = { share: 0, lower: 0, upper: 0, sent: 9, lost: 0, confidence: 0.95 };
+    answer.links.find(({ from, to }) => from === 4 && to === 6).loss = {
+      share: null,
+      unknown: 'reports do not tell of every packet',
+    };
+    directions = new Set(answer.links.map(({ from, to }) => `${from} ${to}`)).size;
+    await route.fulfill({ json: answer });
+  });
+  await go(page, '#/topology?colour=loss');
+  await eventually(async () =>
+    assert.ok((await page.locator('.legend').innerText()).includes(`lost packets: 1 of ${directions} directions`)),
+  );
+  await page.waitForSelector('canvas[data-painted=true]');
+  await shoot(page, 'inventory-topology-blind');
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
 });
 
 test('names stand in lists, panels and on the page of a flow', async () => {

@@ -120,6 +120,68 @@ test('flow', async () => {
   assert.ok(noted.size > 3 && most <= longest && most > longest / 2, `${most} ns, and ${said['Node latency, max']}`);
 });
 
+test('topology', async () => {
+  const page = await open('#/topology');
+  const state = async () => {
+    await page.waitForSelector('canvas[data-painted=true]');
+    const label = await page.locator('.stage').getAttribute('aria-label');
+    const parts = /links, (.*)\. Arrow keys/.exec(label)?.[1].split('; ') ?? [];
+    return Object.fromEntries(parts.map((part) => [part.split(': ')[0], part.split(': ')[1].split(', ').sort()]));
+  };
+  // The link that failed, and no other, for as long as it was away.
+  const fault = truth.fault.find(({ kind }) => kind === 'link_down');
+  const [a, b] = fault.link.split('-');
+  const both = [`${a} → ${b}`, `${b} → ${a}`];
+  await eventually(async () => assert.deepEqual((await state()).lost, both));
+  assert.ok((await page.locator('.legend').innerText()).includes('link lost'));
+  await shoot(page, 'light-topology-lost');
+  const piece = (ms) => new Date(Math.floor(ms / 10_000) * 10_000);
+  const show = async (at) => {
+    await go(page, `#/topology?${span}&colour=drops&at=${at.toISOString()}`);
+    await page.waitForSelector(`[aria-label="Replay"] time[datetime="${at.toISOString()}"]`);
+  };
+  await show(piece(wall(fault.t_ns) - 11_000));
+  await eventually(async () => assert.deepEqual((await state()).lost, undefined));
+  await show(piece(wall(fault.t_ns) + 3000));
+  await eventually(async () => assert.deepEqual((await state()).lost, both));
+  // Where packets are dropped while they are.
+  const storm = truth.drop.filter((d) => d.seen && d.reason !== 'port_down');
+  const middle = piece(wall(storm[Math.floor(storm.length / 2)].t_ns));
+  const inside = dropsOf((d) => nameOf(d.node), +middle + 500, +middle + 9500);
+  await show(middle);
+  await eventually(async () => {
+    const said = (await state())['drops at'] ?? [];
+    assert.ok(
+      Object.keys(inside).every((name) => said.includes(name)),
+      `${said}: ${JSON.stringify(inside)}`,
+    );
+  });
+  // The path of a flow over it, as it was last.
+  const flows = truth.flow.filter((f) => !f.inner && f.packets_sent > 20);
+  const names = truth.flow.map((f) => titleOf(flowOf(f.flow)));
+  const flow = flows.find((f) => names.filter((name) => name === titleOf(f)).length === 1);
+  const { flows: found } = await ask(
+    'flows',
+    `src = ${flow.src} and dst = ${flow.dst} and src_port = ${flow.src_port} and dst_port = ${flow.dst_port}`,
+  );
+  const path = truth.path
+    .filter((p) => p.flow === flow.flow)
+    .at(-1)
+    .hops.map((hop) => hop.node);
+  const ways = path
+    .slice(1)
+    .map((node, i) =>
+      [path[i], node]
+        .toSorted((x, y) => x - y)
+        .map(nameOf)
+        .join(' – '),
+    )
+    .sort();
+  await go(page, `#/topology?flow=${found[0].id}`);
+  await eventually(async () => assert.deepEqual((await state())['the path'], ways));
+  await shoot(page, 'light-topology-flow');
+});
+
 test('drops', async () => {
   const page = await open('#/drops');
   const places = dropsOf((d) => `${nameOf(d.node)} in ${d.in} out ${d.out}, ${d.reason.replace('_', ' ')} ${d.code}`);

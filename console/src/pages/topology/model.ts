@@ -10,7 +10,7 @@ import type {
   Topology,
   Utilization,
 } from '../../api/types';
-import { nodeName, number, percent } from '../../lib/format';
+import { counted, nodeName, number, percent } from '../../lib/format';
 import { stale } from '../../lib/fresh';
 import type { GraphNode } from '../../lib/layers';
 
@@ -39,6 +39,8 @@ export interface Carried {
   use: number | null;
   /** the larger share that is lost on the way */ loss: number | null;
   /** packets are lost for sure: no interval has 0 */ lossy: boolean;
+  /** used nearly in full, as far as the unit is known */ busy: boolean;
+  /** why nobody would notice that packets are lost on the way, of now; '' if somebody would, or it is not known */ blind: string;
   lastMs: number;
   gone: boolean;
   lost: boolean;
@@ -62,7 +64,9 @@ export interface Station {
   packets: number;
   queue: number | null;
   /** what it is counted in; undefined: that is not known, or differs */ unit: string | undefined;
-  /** the longest queue that was met there: what its bar is measured against */ longest: number;
+  /** how full its fullest queue is, from 0 to 1: of its size where that is known, else of the longest that was met there */ filled: number;
+  /** the size of a queue of it is known */ sized: boolean;
+  /** a queue of it is nearly as long as it may be */ full: boolean;
   drops: number;
 }
 export interface Graph {
@@ -92,6 +96,9 @@ export function useText(use: number | null, unit: string | undefined): string {
   return full && use !== null ? percent(use / full) : number(use);
 }
 
+/** highUse is which share of the speed of a port is a warning. */
+export const highUse = 0.9;
+
 const fullOf = (unit: string | undefined): number => Number(/^share:(\d+)$/.exec(unit ?? '')?.[1] ?? 0);
 
 /** unitOfAll is the unit of utilization, if all cables of a graph that have one have the same. */
@@ -99,6 +106,15 @@ export function unitOfAll(graph: Graph | undefined): string | undefined {
   const units = new Set(graph?.cables.flatMap((c) => c.sides.flatMap((side) => side.told?.unit ?? [])));
   return units.size === 1 ? [...units][0] : undefined;
 }
+
+/** Filled says which share of the queues of a port a depth is, null where their size or the unit is not known. */
+export type Filled = (
+  node: number,
+  port: number | null | undefined,
+  depth: number | undefined,
+  unit: string | undefined,
+) => number | null;
+const unsized: Filled = () => null;
 
 /** queuesNow leaves out the occupancies of hops that no packet told of for a while. */
 export const queuesNow = (hops: NodeHop[], nowMs: number): NodeHop[] =>
@@ -121,19 +137,60 @@ class Units {
   }
 }
 
+/** Queues are those of nodes: the longest now, of how full the fullest is, and the longest of all times. */
+class Queues {
+  readonly #units = new Units();
+  readonly #longest = new Map<number, number>();
+  readonly #now = new Map<number, number>();
+  readonly #filled = new Map<number, number>(); // of those whose size is known
+  readonly #unsized = new Map<number, number>(); // the longest of the others
+
+  /** add takes a queue of a port that is depth long now, and was most at some time. */
+  add(
+    node: number,
+    { depth, most = 0, unit, share }: { depth?: number; most?: number; unit?: string; share: number | null },
+  ): void {
+    const raise = (map: Map<number, number>, to: number): unknown => map.set(node, Math.max(map.get(node) ?? 0, to));
+    raise(this.#longest, Math.max(most, depth ?? 0));
+    this.#units.add(node, unit);
+    if (depth === undefined) return;
+    raise(this.#now, depth);
+    if (share === null) raise(this.#unsized, depth);
+    else raise(this.#filled, share);
+  }
+  /** ever takes what was the longest of a node at some time. */
+  ever(node: number, most: number): void {
+    this.#longest.set(node, Math.max(this.#longest.get(node) ?? 0, most));
+  }
+  of(node: number): Pick<Station, 'queue' | 'unit' | 'filled' | 'sized' | 'full'> {
+    const [share, longest] = [this.#filled.get(node), this.#longest.get(node) ?? 0];
+    return {
+      queue: this.#now.get(node) ?? null,
+      unit: this.#units.of(node),
+      filled: Math.min(1, Math.max(share ?? 0, longest > 0 ? (this.#unsized.get(node) ?? 0) / longest : 0)),
+      sized: share !== undefined,
+      full: (share ?? 0) >= highUse,
+    };
+  }
+}
+
 /**
  * graphOf joins topology, hops and drops. Links between the same nodes become one cable: packets and drops are added, delay and use
  * are those of the worst. The queue of a node is the longest that the latest packets of its hops met. Drops are those of the last
  * minute; inAll are those since the start.
  */
-export function graphOf(topology: Topology, hops: NodeHop[], drops: Drop[], inAll: Drop[]): Graph {
-  const queue = new Map<number, number>();
-  const longest = new Map<number, number>();
-  const units = new Units();
-  for (const hop of hops) {
-    if (hop.queue) units.add(hop.node, hop.queue.unit);
-    if (hop.queue?.last !== undefined) queue.set(hop.node, Math.max(queue.get(hop.node) ?? 0, hop.queue.last));
-    longest.set(hop.node, Math.max(longest.get(hop.node) ?? 0, hop.queue?.max ?? 0));
+export function graphOf(
+  topology: Topology,
+  hops: NodeHop[],
+  drops: Drop[],
+  inAll: Drop[],
+  filled: Filled = unsized,
+): Graph {
+  const queues = new Queues();
+  for (const { node, egress_port: port, queue } of hops) {
+    if (!queue) continue;
+    const { last: depth, max: most, unit } = queue;
+    queues.add(node, { depth, most, unit, share: filled(node, port, depth, unit) });
   }
   const dropped = dropsBy(drops);
   const stations = (topology.nodes ?? []).map((node) => ({
@@ -141,9 +198,7 @@ export function graphOf(topology: Topology, hops: NodeHop[], drops: Drop[], inAl
     name: nodeName(node.id, node.name),
     hosts: hostsOf(node),
     packets: node.packets,
-    queue: queue.get(node.id) ?? null,
-    unit: units.of(node.id),
-    longest: longest.get(node.id) ?? 0,
+    ...queues.of(node.id),
     drops: dropped.get(`${node.id}`) ?? 0,
   }));
   const cables = new Map<string, Cable>();
@@ -164,22 +219,20 @@ export function graphOf(topology: Topology, hops: NodeHop[], drops: Drop[], inAl
  * graphAt is the graph of a moment. Its nodes and cables are those of the whole range, so that it stands still while time passes; what
  * was not there at the moment is gone. inAll has the longest queues of the whole range.
  */
-export function graphAt(whole: Topology, moment: Moment | undefined, inAll: QueueRecord[] = []): Graph {
+export function graphAt(
+  whole: Topology,
+  moment: Moment | undefined,
+  inAll: QueueRecord[] = [],
+  filled: Filled = unsized,
+): Graph {
   const key = (l: Link): string => `${l.from} ${l.from_port} ${l.to} ${l.to_port}`;
   const there = new Map((moment?.topology.links ?? []).map((link) => [key(link), link]));
   const packets = new Map((moment?.topology.nodes ?? []).map((node) => [node.id, node.packets]));
   const dropped = dropsBy(moment?.drops ?? []);
-  const queue = new Map<number, number>();
-  const units = new Units();
-  for (const q of moment?.queues ?? []) {
-    if (q.node !== undefined) units.add(q.node, q.unit);
-    if (q.node !== undefined && q.occupancy_max !== undefined)
-      queue.set(q.node, Math.max(queue.get(q.node) ?? 0, q.occupancy_max));
-  }
-  const longest = new Map<number, number>(queue);
-  for (const q of inAll) {
-    if (q.node !== undefined) longest.set(q.node, Math.max(longest.get(q.node) ?? 0, q.occupancy_max ?? 0));
-  }
+  const queues = new Queues();
+  for (const { node, egress_port: port, occupancy_max: depth, unit } of moment?.queues ?? [])
+    if (node !== undefined) queues.add(node, { depth, unit, share: filled(node, port, depth, unit) });
+  for (const { node, occupancy_max: most } of inAll) if (node !== undefined) queues.ever(node, most ?? 0);
   const cables = new Map<string, Cable>();
   for (const link of whole.links ?? []) {
     const at = there.get(key(link));
@@ -195,9 +248,7 @@ export function graphAt(whole: Topology, moment: Moment | undefined, inAll: Queu
     name: nodeName(node.id, node.name),
     hosts: hostsOf(node),
     packets: packets.get(node.id) ?? 0,
-    queue: queue.get(node.id) ?? null,
-    unit: units.of(node.id),
-    longest: longest.get(node.id) ?? 0,
+    ...queues.of(node.id),
     drops: dropped.get(`${node.id}`) ?? 0,
   }));
   return finish(stations, cables);
@@ -226,6 +277,8 @@ const nothing = (key: string): Carried => ({
   use: null,
   loss: null,
   lossy: false,
+  busy: false,
+  blind: '',
   lastMs: 0,
   gone: true,
   lost: false,
@@ -243,6 +296,9 @@ function add(cables: Map<string, Cable>, side: Side, lastMs: number, there: bool
     if (side.use !== null) part.use = Math.max(part.use ?? 0, side.use);
     if (side.loss?.share != null) part.loss = Math.max(part.loss ?? 0, side.loss.share);
     if ((side.loss?.lower ?? 0) > 0) part.lossy = true;
+    if (side.loss && side.loss.share == null) part.blind ||= side.loss.unknown ?? 'no packet tells of it';
+    const full = fullOf(side.told?.unit);
+    if (full && (side.use ?? 0) >= highUse * full) part.busy = true;
     part.lastMs = Math.max(part.lastMs, lastMs);
     if (there) part.gone = false;
   }
@@ -286,6 +342,12 @@ export function growth(now: Graph, nowMs: number, before: Graph | undefined, bef
   return rates;
 }
 
+/** lostAt are the events that tell of a link which was lost at some time between from and to, ms since 1970. */
+export const lostAt = <T extends Pick<Event, 'kind' | 'start' | 'end'>>(events: T[], from: number, to: number): T[] =>
+  events.filter(
+    (e) => e.kind === 'link_lost' && Date.parse(e.start) < to && (e.end == null || Date.parse(e.end) > from),
+  );
+
 /** markLost marks the directions by which nothing comes although both ends still report, as events say that go on. */
 export function markLost(graph: Graph, events: Pick<Event, 'kind' | 'node' | 'to_node'>[]): Graph {
   const lost = new Set(events.filter((e) => e.kind === 'link_lost').map((e) => `${e.node} > ${e.to_node}`));
@@ -294,6 +356,51 @@ export function markLost(graph: Graph, events: Pick<Event, 'kind' | 'node' | 'to
     cable.lost = cable.halves.some((half) => half.lost);
   }
   return graph;
+}
+
+/** blindText says by how many directions nobody would notice that packets are lost. */
+export function blindText({ cables }: Graph): string {
+  const halves = cables.flatMap((c) => c.halves).filter((half) => !half.gone);
+  return `${halves.filter((half) => half.blind).length} of ${counted(halves.length, 'direction')}`;
+}
+
+const mostSaid = 10; // of a kind
+
+/** stateText says in words what a picture shows at once: what is lost, drops packets or is nearly full, and what over marks. */
+export function stateText({ stations, cables }: Graph, over?: { cables: Set<string>; what: string }): string {
+  const names = new Map(stations.map((s) => [s.id, s.name]));
+  const name = (id: number): string => names.get(id) ?? `node ${id}`;
+  const list = (title: string, all: string[]): string[] =>
+    all.length === 0
+      ? []
+      : [
+          `${title}: ${all.slice(0, mostSaid).join(', ')}${all.length > mostSaid ? ` and ${all.length - mostSaid} more` : ''}`,
+        ];
+  const halves = cables.flatMap((c) => c.halves);
+  const ways = (is: (half: Half) => boolean): string[] =>
+    halves.filter(is).map((half) => `${name(half.from)} → ${name(half.to)}`);
+  return [
+    ...list(
+      'lost',
+      ways((half) => half.lost),
+    ),
+    ...list(
+      'loses or drops packets',
+      ways((half) => half.lossy || half.drops > 0),
+    ),
+    ...list(
+      `${percent(highUse)} used or more`,
+      ways((half) => half.busy),
+    ),
+    ...list(
+      'drops at',
+      stations.filter((s) => s.drops > 0).map((s) => s.name),
+    ),
+    ...list(
+      over?.what ?? '',
+      cables.filter((c) => over?.cables.has(c.key)).map((c) => `${name(c.a)} – ${name(c.b)}`),
+    ),
+  ].join('; ');
 }
 
 /** overOf are the cables that paths go by. A node that is not known breaks a path. */

@@ -1,8 +1,9 @@
 import { cut } from '../../lib/cut';
 import { compact, counted, depth } from '../../lib/format';
-import type { Place } from '../../lib/layers';
+import { columnGap, type Place } from '../../lib/layers';
 import { ramp } from '../../lib/palette';
 import { boxHeight, boxWidth, type View } from './fit';
+import { hostsText, type Behind } from './hosts';
 import type { Carried, Graph, Station } from './model';
 
 const leastText = 10; // px, as for the usual text: smaller than that is not read
@@ -19,6 +20,8 @@ export interface Scene {
   strongest: number;
   value: (part: Carried) => number | null;
   /** keys of cables that something goes by which is drawn over them */ over?: Set<string>;
+  /** what is behind the ports of nodes, if it is to be seen */ hosts?: Map<number, Behind[]>;
+  /** marks directions where nobody would notice that packets are lost */ blind?: boolean;
 }
 type Tone = (name: string) => string;
 
@@ -31,7 +34,7 @@ export function* painting(
   tone: Tone,
 ): Generator<void> {
   const { graph, places, strongest } = scene;
-  const colours = ramp(tone, 16);
+  const colours = ramp(tone, 16, true);
   // Against the latest packet of all: where no reports come at all, no single link is to blame.
   let newest = 0;
   for (const cable of graph.cables) newest = Math.max(newest, cable.lastMs);
@@ -76,7 +79,9 @@ export function* painting(
       const share = v && strongest > 0 ? v / strongest : 0;
       // One direction may have nothing to carry: it is quiet only where the other is too.
       const quiet = newest > 0 && newest - cable.lastMs > quietMs;
-      const warns = part.lossy || part.drops > 0;
+      const carries = newest > 0 && newest - part.lastMs <= quietMs;
+      const drops = part.lossy || part.drops > 0;
+      const warns = drops || part.busy;
       c.strokeStyle = part.lost
         ? tone('--bad')
         : part.gone && cable.gone
@@ -85,14 +90,15 @@ export function* painting(
             ? tone('--cable')
             : warns
               ? tone('--warn')
-              : share > 0
+              : share > 0 || (carries && v !== null)
                 ? colours[Math.round(share * 15)]!
                 : tone('--cable');
       c.globalAlpha = share > 0 || quiet || few || chosen || warns || part.lost ? 1 : 0.4;
       c.lineWidth = (Math.max(1.5, warns || part.lost ? 3 : 0) + 4.5 * share) * Math.max(thin, 0.35);
-      c.setLineDash(cable.gone ? [2, 6] : part.lost || quiet ? [6, 5] : warns ? [14, 4] : []);
+      c.setLineDash(cable.gone ? [2, 6] : part.lost || quiet ? [6, 5] : drops ? [14, 4] : []);
       line(c, from, to, halved);
       if (part.lost) cross(c, from, to, halved ? 0.35 : 0.5);
+      else if (scene.blind && part.blind && carries) mark(c, tone, from, to, halved ? 0.3 : 0.5);
     }
     if (++drawn % perPart === 0) yield;
   }
@@ -100,6 +106,7 @@ export function* painting(
   c.setLineDash([]);
   c.globalAlpha = 1;
   const base = c.font;
+  const rows = scene.hosts ? [...new Set([...places.values()].map((p) => p.y))].sort((a, b) => a - b) : [];
   for (const station of graph.stations) {
     const place = places.get(station.id);
     if (
@@ -109,7 +116,7 @@ export function* painting(
       place.y + boxHeight * 2 > top &&
       place.y - boxHeight * 2 < bottom
     )
-      box(c, tone, scene, station, place, view.zoom / scene.scale, base);
+      box(c, tone, scene, station, place, { size: view.zoom / scene.scale, font: base, below: roomBelow(place, rows) });
   }
 }
 
@@ -125,12 +132,27 @@ function line(c: CanvasRenderingContext2D, from: Place, to: Place, half: boolean
   c.stroke();
 }
 
+/** along is at a share of the way of a cable. */
+const along = (from: Place, to: Place, share: number): [x: number, y: number] => [
+  from.x + (to.x - from.x) * share,
+  from.y + (to.y - from.y) * share - (from.tier === to.tier ? 140 * share * (1 - share) : 0),
+];
+
+/** mark says that nobody would notice lost packets, at a share of the way. */
+function mark(c: CanvasRenderingContext2D, tone: Tone, from: Place, to: Place, share: number): void {
+  const [x, y] = along(from, to, share);
+  const alpha = c.globalAlpha;
+  c.globalAlpha = 1;
+  c.setLineDash([]);
+  c.fillStyle = tone('--muted');
+  c.font = c.font.replace(/^.*?px/, '600 14px');
+  onCables(c, tone, '?', x, y + 5);
+  c.globalAlpha = alpha;
+}
+
 /** cross marks a direction by which nothing comes, at a share of the way. */
 function cross(c: CanvasRenderingContext2D, from: Place, to: Place, share: number): void {
-  const [x, y] = [
-    from.x + (to.x - from.x) * share,
-    from.y + (to.y - from.y) * share - (from.tier === to.tier ? 140 * share * (1 - share) : 0),
-  ];
+  const [x, y] = along(from, to, share);
   const r = 7;
   c.setLineDash([]);
   c.lineWidth = 3.5;
@@ -142,14 +164,22 @@ function cross(c: CanvasRenderingContext2D, from: Place, to: Place, share: numbe
   c.stroke();
 }
 
+export const hostLine = 14; // px that a line of hosts is high
+export const mostHosts = 6; // lines of hosts below a node
+
+/** roomBelow is how many lines are free below a node. */
+function roomBelow({ y }: Place, rows: number[]): number {
+  const next = rows.find((row) => row > y);
+  return next === undefined ? mostHosts : Math.min(mostHosts, Math.floor((next - y - boxHeight - 6) / hostLine));
+}
+
 function box(
   c: CanvasRenderingContext2D,
   tone: Tone,
-  { chosen }: Scene,
+  { chosen, hosts }: Scene,
   station: Station,
   { x, y }: Place,
-  size: number,
-  font: string,
+  { size, font, below }: { size: number; font: string; /** lines */ below: number },
 ): void {
   const [left, top] = [x - boxWidth / 2, y - boxHeight / 2];
   c.fillStyle = tone('--panel');
@@ -159,7 +189,7 @@ function box(
   c.roundRect(left, top, boxWidth, boxHeight, 8);
   c.fill();
   c.stroke();
-  const share = station.queue !== null && station.longest > 0 ? Math.min(1, station.queue / station.longest) : 0;
+  const share = station.filled;
   if (size < 0.35) {
     // too small to read: the whole box is its bar
     c.fillStyle = tone('--accent');
@@ -174,7 +204,7 @@ function box(
     // its queue: a bar at the lower edge
     c.fillStyle = tone('--line');
     c.fillRect(left + 8, top + boxHeight - 9, boxWidth - 16, 4);
-    c.fillStyle = tone('--accent');
+    c.fillStyle = station.full ? tone('--warn') : tone('--accent');
     c.fillRect(left + 8, top + boxHeight - 9, (boxWidth - 16) * share, 4);
   }
   c.fillStyle = tone('--text');
@@ -197,7 +227,16 @@ function box(
       y + 9,
       boxWidth - 10,
     );
-  if (roomy && station.hosts > 0)
+  const behind = hosts?.get(station.id);
+  if (roomy && behind && below > 0) {
+    const shown = behind.length > below ? behind.slice(0, below - 1) : behind;
+    const lines = shown.map((at) => `${at.port === null ? '' : `${at.port}: `}${hostsText(at)}`);
+    if (shown.length < behind.length) lines.push(`and ${counted(behind.length - shown.length, 'other port')}`);
+    lines.forEach((text, i) => {
+      const fits = cut(text, columnGap - 8, (part) => c.measureText(part).width);
+      onCables(c, tone, fits, x, y + boxHeight / 2 + hostLine * (i + 1));
+    });
+  } else if (roomy && station.hosts > 0)
     onCables(c, tone, counted(station.hosts, 'address', 'addresses'), x, y + boxHeight / 2 + 14);
   if (station.drops > 0) {
     c.fillStyle = tone('--bad');
