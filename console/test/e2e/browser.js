@@ -244,7 +244,8 @@ async function complete(page, name) {
     const data = 'table, canvas, svg[role=img], svg[role=group]';
     const parts = [...document.querySelectorAll('main .panel')].filter((part) => !part.closest('.figures'));
     const missing = (part) => {
-      const has = (text) => [...part.querySelectorAll('.files > *')].some((file) => file.textContent === text);
+      const has = (text) =>
+        [...part.querySelectorAll('.files > :not(.room)')].some((file) => file.textContent === text);
       const charts = [...part.querySelectorAll('svg[aria-label], canvas[aria-label]')].map((e) =>
         e.getAttribute('aria-label'),
       );
