@@ -22,6 +22,7 @@ type change struct {
 	first, last int64
 	flow        telemetry.FlowKey // one of them
 	path        uint64            // the new path
+	hit         telemetry.Extent  // the flows
 }
 
 // maxChanges bounds the different changes between two scans, and maxTurned the flows that are remembered for them.
@@ -60,6 +61,7 @@ func (t *changeTable) note(key *telemetry.FlowKey, tag uint32, from, to *path, s
 	lastNs, again := t.turned[turned]
 	if !again || nowNs-lastNs > quietNs {
 		c.flows++
+		c.hit.AddFlow(key)
 	}
 	if !again || lastNs <= scanNs {
 		c.recent++
@@ -87,6 +89,7 @@ func (c *change) merge(o *change) {
 	}
 	c.flows += o.flows
 	c.recent += o.recent
+	c.hit.Merge(&o.hit)
 	c.first, c.last = min(c.first, o.first), max(c.last, o.last)
 }
 

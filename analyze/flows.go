@@ -145,6 +145,17 @@ func (t *flowTable) likely(tag uint32) uint32 {
 	return 0
 }
 
+// keyOf returns the key of a flow by its tag; nil: it gave way to another.
+func (t *flowTable) keyOf(tag uint32) *telemetry.FlowKey {
+	mask := uint32(len(t.index) - 1)
+	for pos := tag & mask; t.index[pos] != 0; pos = (pos + 1) & mask {
+		if entry := t.index[pos]; uint32(entry>>32) == tag {
+			return &t.at(int(uint32(entry)) - 1).key
+		}
+	}
+	return nil
+}
+
 func (t *flowTable) tagOf(key *telemetry.FlowKey) uint32 { return uint32(key.HashSeed(t.seed) >> 32) }
 
 // insert adds a flow that find did not find and returns it. evict is called with the place and the flow that gives way,

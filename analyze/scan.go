@@ -135,7 +135,7 @@ func NewScanner(c *Collector, log *eventlog.Log) *Scanner {
 	streams := newStreamDetector(&s.scan, gray)
 	s.detectors = []detector{
 		twins,
-		&loopDetector{&s.scan, twins},
+		&loopDetector{&s.scan, twins, map[uint32]*telemetry.Extent{}},
 		storms,
 		links,
 		&changeDetector{scan: &s.scan, links: links},
@@ -192,7 +192,7 @@ func (s *Scanner) Scan(nowNs int64) {
 func (s *Scanner) observe(shard *Shard) {
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
-	shard.scanNs, shard.drops.ScanNs = s.nowNs, s.nowNs
+	shard.scanNs, shard.drops.ScanNs, shard.hits = s.nowNs, s.nowNs, 0
 	o := &s.seen
 	*o = observation{shard, o.paths[:0], o.left[:0], o.drops[:0]}
 	for i := range shard.paths.paths {
@@ -217,7 +217,7 @@ func (s *Scanner) observe(shard *Shard) {
 		place := dropPlace{shard, key}
 		if n := d.Packets - s.drops[place]; n > 0 {
 			s.drops[place] = d.Packets
-			o.drops = append(o.drops, d.SinceScan(&key, n))
+			o.drops = append(o.drops, shard.drops.SinceScan(&key, n))
 		}
 	}
 	for _, d := range s.detectors {
@@ -229,6 +229,11 @@ func (s *Scanner) observe(shard *Shard) {
 	for i := range o.paths {
 		o.paths[i].sinceScan = pathWindow{}
 	}
+}
+
+// hit adds to the extent of an event that goes on.
+func (s *scan) hit(key eventlog.Key, more *telemetry.Extent) {
+	s.log.Amend(key, func(e *telemetry.Event) { e.Extent = e.Extent.Plus(more) })
 }
 
 func (s *scan) name(node uint32) string {

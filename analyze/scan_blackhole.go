@@ -1,12 +1,10 @@
 package analyze
 
 import (
-	"cmp"
 	"fmt"
-	"net/netip"
-	"slices"
 	"strings"
 
+	"github.com/waybill-int/waybill/analyze/drop"
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
@@ -94,6 +92,7 @@ func (d *blackholeDetector) finish() {
 		key := eventlog.Key{Kind: telemetry.EventBlackhole, Node: event.Node, Port: event.Port, Reason: event.Reason}
 		if d.log.Ongoing(key) {
 			d.log.Note(key, d.lastNs, d.nowNs, found.Drops, nil)
+			d.hit(key, found.Hit)
 			continue
 		}
 		end := d.drops[dropEnd{event.Node, event.Port}]
@@ -106,6 +105,7 @@ func (d *blackholeDetector) finish() {
 			d.fruitless[key] = d.nowNs + noBlackholeNs // scans for addresses that nobody has
 			continue
 		}
+		sinceNs, _, _ := found.Begin()
 		d.log.Note(key, d.lastNs, d.nowNs, found.Drops, func(e *telemetry.Event) {
 			e.Severity = telemetry.Critical
 			place := found.Key.HopKey
@@ -119,17 +119,19 @@ func (d *blackholeDetector) finish() {
 				e.Flow = &flow
 			}
 			e.Path = topology.PathID(hole.path)
-			e.Text = fmt.Sprintf("all packets of some flows to %s are dropped at %s: %s", hole.destinations(),
+			e.Text = fmt.Sprintf("all packets of some flows to %s are dropped at %s: %s", drop.Prefixes(hole.to),
 				d.name(event.Node), e.ReasonName)
 			e.Evidence = append(
 				e.Evidence,
 				telemetry.Evidence{Name: "flows", Value: float64(hole.flows)},
+				telemetry.Evidence{Name: "first_drop_after", Value: float64(max(sinceNs-d.lastNs, 0)), Unit: "ns"},
 				telemetry.Evidence{
 					Name: "drops", Value: float64(found.Drops) * 1e9 / float64(d.nowNs-d.lastNs),
 					Unit: "1/s",
 				},
 			)
 		})
+		d.hit(key, found.Hit)
 	}
 	for key, until := range d.fruitless {
 		if d.nowNs >= until {
@@ -187,28 +189,6 @@ func (d *blackholeDetector) lookInto(end *droppedFlows) blackhole {
 		})
 	}
 	return hole
-}
-
-// destinations returns the prefix that all destinations have in common, for each version of IP.
-func (h *blackhole) destinations() string {
-	prefixes := map[int]netip.Prefix{}
-	for to := range h.to {
-		address := to.IP()
-		common, ok := prefixes[address.BitLen()]
-		if !ok {
-			common = netip.PrefixFrom(address, address.BitLen())
-		}
-		for !common.Contains(address) {
-			common = netip.PrefixFrom(common.Addr(), common.Bits()-1)
-		}
-		prefixes[address.BitLen()] = common.Masked()
-	}
-	var list []string
-	for _, p := range prefixes {
-		list = append(list, strings.TrimSuffix(p.String(), fmt.Sprint("/", p.Addr().BitLen())))
-	}
-	slices.SortFunc(list, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
-	return strings.Join(list, " and ")
 }
 
 // eachFlow calls f for every flow until it returns false. The shard is locked for 4096 flows at a time.

@@ -30,33 +30,33 @@ func (d *changeDetector) observe(o *observation) {
 
 func (d *changeDetector) finish() {
 	for k, c := range d.ago {
-		d.log.Note(eventlog.Key{
-			Kind: telemetry.EventPathChange, Node: k.node, Port: k.port, ToNode: k.toNode,
-			ToPort: k.newPort,
-		},
-			c.first, c.last, c.flows, func(e *telemetry.Event) {
-				why := d.reason(k, c)
-				e.Severity = telemetry.Info
-				old := topology.HopKey{Node: k.node, Out: k.port, Has: telemetry.HasNode | telemetry.HasEgressPort}
-				d.at(e, &old)
-				if k.toNode != 0 {
-					d.to(e, &topology.HopKey{Node: k.toNode, Has: telemetry.HasNode})
-				}
-				flow := telemetry.EndpointsOf(&c.flow)
-				e.Flow, e.Path = &flow, topology.PathID(c.path)
-				e.Text = fmt.Sprintf("flows leave %s by %s and no longer by %s; %s", d.name(k.node),
-					d.portName(k.node, k.newPort), d.portName(k.node, k.port), why)
-				if k.newPort == k.port { // it does not tell its ports
-					e.Text = fmt.Sprintf("flows take another way behind %s; %s", d.name(k.node), why)
-				}
-				e.Evidence = append(e.Evidence, telemetry.Evidence{Name: "new_port", Value: float64(k.newPort)})
-			})
+		key := eventlog.Key{
+			Kind: telemetry.EventPathChange, Node: k.node, Port: k.port, ToNode: k.toNode, ToPort: k.newPort,
+		}
+		d.log.Note(key, c.first, c.last, c.flows, func(e *telemetry.Event) {
+			why := d.reason(k, c)
+			e.Severity = telemetry.Info
+			old := topology.HopKey{Node: k.node, Out: k.port, Has: telemetry.HasNode | telemetry.HasEgressPort}
+			d.at(e, &old)
+			if k.toNode != 0 {
+				d.to(e, &topology.HopKey{Node: k.toNode, Has: telemetry.HasNode})
+			}
+			flow := telemetry.EndpointsOf(&c.flow)
+			e.Flow, e.Path = &flow, topology.PathID(c.path)
+			e.Text = fmt.Sprintf("flows leave %s by %s and no longer by %s; %s", d.name(k.node),
+				d.portName(k.node, k.newPort), d.portName(k.node, k.port), why)
+			if k.newPort == k.port { // it does not tell its ports
+				e.Text = fmt.Sprintf("flows take another way behind %s; %s", d.name(k.node), why)
+			}
+			e.Evidence = append(e.Evidence, telemetry.Evidence{Name: "new_port", Value: float64(k.newPort)})
+		})
+		d.hit(key, &c.hit)
 	}
 }
 
 // reason says what became of the link that flows left: whether it is down, or other flows still take it.
 func (d *changeDetector) reason(k changeKey, c *change) string {
-	if at, cut := d.links.cuts[dropEnd{k.node, k.port}]; cut && at >= c.first-ScanNs {
+	if at := d.links.cuts[dropEnd{k.node, k.port}]; at != nil && at.AtNs >= c.first-ScanNs {
 		return "the old link is down: a failure"
 	}
 	carried := uint64(0) // flows

@@ -106,7 +106,7 @@ func (d *grayDetector) finish() {
 		g.Add(count)
 		switch {
 		case count.Lost > 0:
-			g.LastNs = c.LastNs
+			g.LastNs, g.Hit = c.LastNs, g.Hit.Plus(c.Hit)
 			d.noteGray(k, g, d.losing, c.Path)
 		case g.Scans == 0 || d.nowNs-g.LastNs > loss.QuietNs:
 			delete(d.losing, k)
@@ -163,7 +163,8 @@ func (s *scan) noteGray(k topology.LinkKey, g *loss.Link, links loss.Links, path
 		s.betweenEnds(e, one)
 		e.Path = topology.PathID(path)
 	})
-	g.Noted = all.Lost
+	s.hit(key, g.Hit.Plus(&telemetry.Extent{Partly: !g.Numbered})) // of some lost packets nothing tells
+	g.Noted, g.Hit = all.Lost, nil
 	there, back := links.Share(one), links.Share(other)
 	s.log.Amend(key, func(e *telemetry.Event) {
 		e.Evidence = nil
@@ -197,4 +198,5 @@ func (d *grayDetector) noteSilentBlackhole(k topology.LinkKey, c *loss.Crossing)
 			"all packets of some flows are lost between %s and %s, and no node says why; others come through",
 			d.name(k.From), d.name(k.To))
 	})
+	d.hit(key, c.Hit)
 }

@@ -68,15 +68,14 @@ type linkDetector struct {
 	links      map[topology.LinkKey]*linkWatch
 	departures []departure                 // the latest
 	back       map[topology.LinkKey]outage // links that were known to be down and carry packets again
-	// ports whose link is down, by what they dropped: the latest scan that says so
-	cuts   map[dropEnd]int64
-	active map[uint32]uint64 // node: packets since the last scan
+	cuts       map[dropEnd]*drop.Cut       // ports whose link is down
+	active     map[uint32]uint64           // node: packets since the last scan
 }
 
 func newLinkDetector(s *scan) *linkDetector {
 	return &linkDetector{
 		scan: s, links: map[topology.LinkKey]*linkWatch{}, back: map[topology.LinkKey]outage{},
-		cuts:   map[dropEnd]int64{},
+		cuts:   map[dropEnd]*drop.Cut{},
 		active: map[uint32]uint64{},
 	}
 }
@@ -106,7 +105,7 @@ func (d *linkDetector) observe(o *observation) {
 		if at.Has&telemetry.HasNode != 0 {
 			d.active[at.Node] += at.N
 		}
-		d.cut(&at.Key)
+		d.cut(at)
 	}
 }
 
@@ -156,14 +155,18 @@ func (p *path) links() (list []topology.LinkKey) {
 }
 
 // cut notes that packets were dropped because the link behind a port is down.
-func (d *linkDetector) cut(key *drop.Key) {
+func (d *linkDetector) cut(p *drop.Packets) {
+	key := &p.Key
 	const port = telemetry.HasNode | telemetry.HasEgressPort
 	if key.Has&port != port || dropreason.Of(key.Table, key.Reason).Group != dropreason.Hardware {
 		return
 	}
 	k := dropEnd{key.Node, key.Out}
-	if _, ok := d.cuts[k]; ok || len(d.cuts) < maxCuts {
-		d.cuts[k] = d.nowNs
+	if d.cuts[k] == nil && len(d.cuts) < maxCuts {
+		d.cuts[k] = &drop.Cut{}
+	}
+	if c := d.cuts[k]; c != nil {
+		c.Add(p, d.nowNs)
 	}
 }
 
@@ -189,7 +192,13 @@ func (d *linkDetector) finish() {
 				d.back[k] = outage{l.last, d.nowNs}
 			}
 			l.last, l.flowsLatest, l.flows = d.nowNs, l.flows, 0
-			d.log.End(linkLost(k), d.lastNs)
+			if d.log.Ongoing(linkLost(k)) {
+				d.noteLost(k)
+				d.log.End(linkLost(k), d.lastNs)
+			}
+			if c := d.cuts[dropEnd{k.From, k.FromPort}]; c != nil && c.AtNs < d.nowNs {
+				c.Told()
+			}
 			continue
 		}
 		silence := d.nowNs - l.last
@@ -201,8 +210,8 @@ func (d *linkDetector) finish() {
 		}
 	}
 	d.departures = slices.DeleteFunc(d.departures, func(gone departure) bool { return d.nowNs-gone.atNs > departureNs })
-	for k, atNs := range d.cuts {
-		if d.nowNs-atNs > departureNs {
+	for k, c := range d.cuts {
+		if d.nowNs-c.AtNs > departureNs {
 			delete(d.cuts, k)
 		}
 	}
@@ -222,8 +231,8 @@ func (d *linkDetector) finish() {
 
 // down reports whether a link was known to be down since a scan at which it still carried packets.
 func (d *linkDetector) down(k topology.LinkKey, sinceNs int64) bool {
-	at, cut := d.cuts[dropEnd{k.From, k.FromPort}]
-	return d.log.Ongoing(linkLost(k)) || cut && at >= sinceNs && k.Has&telemetry.HasEgressPort != 0
+	c := d.cuts[dropEnd{k.From, k.FromPort}]
+	return d.log.Ongoing(linkLost(k)) || c != nil && c.AtNs >= sinceNs && k.Has&telemetry.HasEgressPort != 0
 }
 
 // silentTogether reports whether k fell silent with back, the other direction: not so long before that its flows had
@@ -252,8 +261,8 @@ func (d *linkDetector) lostOf(silent map[topology.LinkKey]float64) map[topology.
 		if l := d.links[k]; l.scans >= busyScans && l.concurrent >= busyFlows && d.nowNs-l.last >= busySilentNs {
 			lost[k] = true
 		}
-		if at, ok := d.cuts[dropEnd{k.From, k.FromPort}]; ok && k.Has&telemetry.HasEgressPort != 0 &&
-			at >= d.links[k].last {
+		if c := d.cuts[dropEnd{k.From, k.FromPort}]; c != nil && k.Has&telemetry.HasEgressPort != 0 &&
+			c.AtNs >= d.links[k].last {
 			lost[k] = true
 		}
 	}
@@ -292,11 +301,20 @@ func linkLost(k topology.LinkKey) eventlog.Key {
 
 // noteLost notes a link that is lost.
 func (d *linkDetector) noteLost(k topology.LinkKey) {
-	l := d.links[k]
-	d.log.Note(linkLost(k), l.last, d.nowNs, 0, func(e *telemetry.Event) {
+	l, c := d.links[k], &drop.Cut{}
+	if at := d.cuts[dropEnd{k.From, k.FromPort}]; at != nil && k.Has&telemetry.HasEgressPort != 0 {
+		c = at
+	}
+	sinceNs := l.last
+	if c.Packets > 0 { // in the scan that saw it last, or later
+		sinceNs = max(min(c.SinceNs, l.last), l.last-ScanNs)
+	}
+	d.log.Note(linkLost(k), sinceNs, d.nowNs, c.Packets, func(e *telemetry.Event) {
 		e.Severity = telemetry.Warning
 		d.betweenEnds(e, k)
 		e.Text = fmt.Sprintf("no traffic %s -> %s; both nodes still report", d.name(k.From), d.name(k.To))
 		e.Evidence = append(e.Evidence, telemetry.Evidence{Name: "packets_before", Value: l.rate, Unit: "1/s"})
 	})
+	d.hit(linkLost(k), c.Hit)
+	c.Told()
 }

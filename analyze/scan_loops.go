@@ -6,18 +6,32 @@ import (
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
+	"github.com/waybill-int/waybill/telemetry/dropreason"
 )
 
 // A loopDetector finds paths on which packets came to a node twice.
 type loopDetector struct {
 	*scan
-	twins *twinDetector
+	twins   *twinDetector
+	expired map[uint32]*telemetry.Extent // by node: packets whose TTL was used up, since the last scan
 }
 
-func (d *loopDetector) begin()  {}
-func (d *loopDetector) finish() {}
+func (d *loopDetector) begin() { clear(d.expired) }
+
+// finish adds to loops the packets that went round until their TTL was used up.
+func (d *loopDetector) finish() {
+	for node, hit := range d.expired {
+		d.hit(eventlog.Key{Kind: telemetry.EventLoop, Node: node}, hit)
+	}
+}
 
 func (d *loopDetector) observe(o *observation) {
+	for i := range o.drops {
+		at := &o.drops[i]
+		if at.Has&telemetry.HasNode != 0 && dropreason.Of(at.Table, at.Reason).ID == "ttl_expired" {
+			d.expired[at.Node] = d.expired[at.Node].Plus(at.Hit)
+		}
+	}
 	for i := range o.paths {
 		d.loop(o.paths[i].path, o.paths[i].n)
 	}

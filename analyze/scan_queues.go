@@ -96,13 +96,13 @@ func (s *Scanner) burst(b *burst.Burst, nowNs int64) {
 		queue := b.Queue
 		e.Queue = &queue
 		lasted := time.Duration(b.EndNs - b.StartNs)
-		e.Text = fmt.Sprintf("queue of %s peaked at %s for %s", s.portText(&place), peakText(b),
-			siText(lasted.Seconds(), "s"))
+		e.Text = fmt.Sprintf("queue of %s peaked at %s for %s", s.portText(&place), b.PeakText(),
+			telemetry.SIText(lasted.Seconds(), "s"))
 		switch {
 		case lasted == 0:
-			e.Text = fmt.Sprintf("queue of %s was at %s in a single report", s.portText(&place), peakText(b))
+			e.Text = fmt.Sprintf("queue of %s was at %s in a single report", s.portText(&place), b.PeakText())
 			if slack := b.StartSlackNs + b.EndSlackNs; slack > 0 {
-				e.Text += fmt.Sprintf("; it was long for less than %s", siText(float64(slack)/1e9, "s"))
+				e.Text += fmt.Sprintf("; it was long for less than %s", telemetry.SIText(float64(slack)/1e9, "s"))
 			}
 		case b.Incast:
 			e.Text += fmt.Sprintf(", an incast of %d senders", b.Sources)
@@ -126,6 +126,7 @@ func (s *Scanner) burst(b *burst.Burst, nowNs int64) {
 			e.Evidence = append(e.Evidence,
 				telemetry.Evidence{Name: "share_of_first_culprit", Value: b.Culprits[0].Share})
 		}
+		e.Extent = names.Extent()
 	})
 	s.log.End(key, end)
 }
@@ -161,17 +162,6 @@ func (s *Scanner) keepOpenBursts(nowNs int64) {
 		list[i].Name = s.collector.Names()[open[i].Node]
 	}
 	s.kept.SetOpen(list)
-}
-
-// peakText returns how long the queue of a burst was: in time, where telemetry tells no depth.
-func peakText(b *burst.Burst) string {
-	switch {
-	case b.Peak == 0:
-		return siText(float64(b.PeakDelayNs)/1e9, "s")
-	case b.Unit == codepoint.UnitBytes:
-		return siText(float64(b.Peak), "B")
-	}
-	return fmt.Sprint(b.Peak, " ", b.Unit.Words())
 }
 
 // evidenceUnit is the unit of a depth in the evidence of an event.

@@ -63,7 +63,8 @@ func (d *stormDetector) finish() {
 		})
 		at := found.Key.Place()
 		d.log.Amend(event, func(e *telemetry.Event) {
-			e.Text = fmt.Sprintf("drop storm at %s: %s packets, %s", d.portText(&at), countText(e.Count),
+			e.Extent = e.Extent.Plus(found.Hit)
+			e.Text = fmt.Sprintf("drop storm at %s: %s packets, %s", d.portText(&at), telemetry.CountText(e.Count),
 				found.Key.CauseText())
 		})
 	}

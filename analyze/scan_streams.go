@@ -29,16 +29,16 @@ func (d *streamDetector) observe(o *observation) {
 	for i := range o.paths {
 		p := o.paths[i].path
 		if p.sinceScan.numbers.Any() {
-			d.take(p, &p.sinceScan.numbers, true)
+			d.take(p, &p.sinceScan.numbers, p.sinceScan.hit.numbers, true)
 		}
 		if p.sinceScan.streams.Any() {
-			d.take(p, &p.sinceScan.streams, false)
+			d.take(p, &p.sinceScan.streams, p.sinceScan.hit.streams, false)
 		}
 	}
 }
 
 // take gathers what was lost of the streams on p.
-func (d *streamDetector) take(p *path, c *loss.Count, numbered bool) {
+func (d *streamDetector) take(p *path, c *loss.Count, hit *telemetry.Extent, numbered bool) {
 	d.route, d.full = d.route[:0], d.full[:0]
 	for i := range p.hops {
 		if !p.uncertain {
@@ -49,7 +49,7 @@ func (d *streamDetector) take(p *path, c *loss.Count, numbered bool) {
 			p.hops[i].full = 0
 		}
 	}
-	d.streams.Take(p.hash, numbered, d.route, c, d.full)
+	d.streams.Take(p.hash, numbered, d.route, c, hit, d.full)
 }
 
 func (d *streamDetector) finish() {

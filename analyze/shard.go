@@ -120,6 +120,7 @@ type Shard struct {
 	// For a Scanner:
 	newFlows newFlowCounts
 	scanNs   int64 // time of the latest scan of the paths
+	hits     loss.Hits
 
 	route  [topology.MaxHops]topology.HopKey
 	merged [topology.MaxHops]telemetry.Hop

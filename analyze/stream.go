@@ -61,7 +61,7 @@ func (s *Shard) follow(f *flow, tag uint32, r *telemetry.Report, nowNs int64) {
 		p.sinceScan.streams.Jumped++
 	default:
 		if h, ok := s.holes.Fill(tag, r, nowNs); ok {
-			s.lose(st, &h, nowNs)
+			s.lose(f, &h, nowNs)
 		}
 		if int32(r.StreamTo-st.next) > 0 {
 			st.next = r.StreamTo
@@ -90,7 +90,8 @@ func (st *stream) arrives(as *uint8) {
 
 // lose counts the packet that fills hole h as one that was lost on its path, unless it was only overtaken, or a node
 // dropped it.
-func (s *Shard) lose(st *stream, h *loss.Hole, nowNs int64) {
+func (s *Shard) lose(f *flow, h *loss.Hole, nowNs int64) {
+	st := &f.stream
 	if st.arrivals-h.Arrivals <= overtaken && nowNs-h.Ns < overtakenByNs {
 		return
 	}
@@ -104,6 +105,7 @@ func (s *Shard) lose(st *stream, h *loss.Hole, nowNs int64) {
 	}
 	lost := loss.Count{Lost: 1, Flows: 1, Tag: h.Tag, FirstNs: h.Ns, LastNs: h.Ns}
 	p.sinceScan.streams.Add(&lost)
+	s.hits.Add(&p.sinceScan.hit.streams, &f.key, 1)
 	for i := range p.hops {
 		p.hops[i].full += h.Full >> i & 1
 	}

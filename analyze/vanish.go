@@ -13,7 +13,8 @@ type pathWindow struct {
 	to      uint32 // place of the path that the latest of these took
 	through uint32 // if it ends with a drop: flows of which a packet arrived after one that was dropped there
 	streams loss.Count
-	numbers loss.Count // the same of packets that the source numbered
+	numbers loss.Count                                   // the same of packets that the source numbered
+	hit     struct{ streams, numbers *telemetry.Extent } // whom these packets were lost of
 }
 
 // meet counts the flow of fp among those with packets on p, once between two scans. It comes before fp.last is set.
@@ -47,6 +48,7 @@ func (s *Shard) seenInPart(f *flow, first, last int, seenNs int64) {
 	}
 	part.Last++
 	part.LastNs = seenNs
+	s.hits.Add(&part.Hit, &f.key, 1)
 	if f.vanished {
 		part.Again++
 	}

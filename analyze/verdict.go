@@ -30,7 +30,7 @@ func VerdictOf(f *telemetry.Flow, bursts []telemetry.Burst) *telemetry.Verdict {
 	}
 	total := float64(v.LongestNs)
 	if longest == nil {
-		v.Text = fmt.Sprintf("its slowest packet was in nodes for %s; no report tells in which", siText(total/1e9, "s"))
+		v.Text = fmt.Sprintf("its slowest packet was in nodes for %s; no report tells in which", telemetry.SIText(total/1e9, "s"))
 		return v
 	}
 	v.Node, v.Name, v.Port = longest.Node, longest.Name, longest.EgressPort
@@ -44,8 +44,8 @@ func VerdictOf(f *telemetry.Flow, bursts []telemetry.Burst) *telemetry.Verdict {
 		where += fmt.Sprint(" port ", *longest.EgressPort)
 	}
 	if v.AtMost < leastShare {
-		v.Text = fmt.Sprintf("no node is to blame: of %s in nodes at most %s were at %s", siText(total/1e9, "s"),
-			siText(float64(longest.LatencyNs.Max)/1e9, "s"), where)
+		v.Text = fmt.Sprintf("no node is to blame: of %s in nodes at most %s were at %s", telemetry.SIText(total/1e9, "s"),
+			telemetry.SIText(float64(longest.LatencyNs.Max)/1e9, "s"), where)
 		return v
 	}
 	low, high := math.Floor(100*v.AtLeast), math.Floor(100*v.AtMost)
@@ -74,7 +74,7 @@ func VerdictOf(f *telemetry.Flow, bursts []telemetry.Burst) *telemetry.Verdict {
 		}
 		at = fmt.Sprintf("the queue of %s, filled by %s ("+said+")", where, by, when.UTC().Format("15:04:05"))
 	}
-	v.Text = fmt.Sprintf("%s of %s, the longest time of a packet in nodes, was %s", share, siText(total/1e9, "s"), at)
+	v.Text = fmt.Sprintf("%s of %s, the longest time of a packet in nodes, was %s", share, telemetry.SIText(total/1e9, "s"), at)
 	return v
 }
 

@@ -56,10 +56,10 @@ func (h *handler) attacksOf(events []telemetry.Event) []telemetry.Attack {
 	return list
 }
 
-// withoutAttacks returns events as lists of events have them.
-func withoutAttacks(events []telemetry.Event) []telemetry.Event {
+// asListed returns events as lists of events have them.
+func asListed(events []telemetry.Event) []telemetry.Event {
 	for i := range events {
-		events[i].Attack = nil
+		events[i].Attack, events[i].Extent = nil, nil
 	}
 	return events
 }

@@ -130,7 +130,7 @@ func eventsOf(found *store.Answer) ([]telemetry.Event, error) {
 func (h *handler) answerOf(name string, y history, found *store.Answer) (answer, error) {
 	if y.record == nil {
 		events, err := eventsOf(found)
-		return newAnswer(name, withoutAttacks(events), len(events)), err
+		return newAnswer(name, asListed(events), len(events)), err
 	}
 	records := reflect.MakeSlice(reflect.SliceOf(y.record), len(found.Rows), len(found.Rows))
 	for i, row := range found.Rows {

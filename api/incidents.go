@@ -15,7 +15,8 @@ import (
 // incidents lists what broke: of now, or in a time range. What began shortly before a range may explain what is in it.
 func (h *handler) incidents(ctx context.Context, p *params) (answer, *types.Problem) {
 	return findFromEvents(ctx, h, p, &fromEvents[telemetry.Incident]{
-		row: filter.IncidentTable.Row, live: func() []telemetry.Incident { return slices.Clone(h.live.Incidents()) },
+		row:  filter.IncidentTable.Row,
+		live: func() []telemetry.Incident { return h.withUnseen(slices.Clone(h.live.Incidents())) },
 		lead: incident.Horizon, limit: maxIncidentEvents,
 		past: func(events []telemetry.Event, r span) (inside []telemetry.Incident) {
 			for _, n := range incident.Of(events) {
@@ -23,7 +24,7 @@ func (h *handler) incidents(ctx context.Context, p *params) (answer, *types.Prob
 					inside = append(inside, n)
 				}
 			}
-			return inside
+			return h.withUnseen(inside)
 		},
 	})
 }
@@ -48,7 +49,20 @@ func (h *handler) incident(w http.ResponseWriter, r *http.Request, p *params) {
 			api).Write(w)
 		return
 	}
-	writeAnswer(w, types.IncidentAnswer{GeneratedAt: h.cfg.Now().UTC(), Incident: *n})
+	h.writeOneIncident(w, n)
+}
+
+func (h *handler) writeOneIncident(w http.ResponseWriter, n *telemetry.Incident) {
+	one := h.withUnseen([]telemetry.Incident{*n})
+	writeAnswer(w, types.IncidentAnswer{GeneratedAt: h.cfg.Now().UTC(), Incident: one[0]})
+}
+
+// withUnseen adds to incidents what the ledger says could not be seen, and returns them.
+func (h *handler) withUnseen(list []telemetry.Incident) []telemetry.Incident {
+	if h.cfg.Ledger != nil && len(list) > 0 {
+		incident.AddUnseen(list, h.cfg.Ledger.Unheard(), h.cfg.Now().UnixNano())
+	}
+	return list
 }
 
 // maxIncidentEvents is from how many events of a time range incidents are computed.

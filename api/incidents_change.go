@@ -120,7 +120,7 @@ func readNote(w http.ResponseWriter, r *http.Request, note *types.NewNote) bool 
 // writeIncident answers with an incident as it is now.
 func (h *handler) writeIncident(w http.ResponseWriter, id string) {
 	if n, ok := h.changedIncident(w, id); ok {
-		writeAnswer(w, types.IncidentAnswer{GeneratedAt: h.cfg.Now().UTC(), Incident: *n})
+		h.writeOneIncident(w, n)
 	}
 }
 
@@ -143,6 +143,7 @@ func (h *handler) streamIncidents(w http.ResponseWriter, r *http.Request, p *par
 		isNews := func(e telemetry.IncidentEvent) bool { return news[e.ID] }
 		open := func([]telemetry.Event) error {
 			list := h.live.Incidents()
+			var changed []telemetry.Incident
 			still := make(map[string]string, len(list))
 			for i := range list {
 				n := &list[i]
@@ -152,9 +153,12 @@ func (h *handler) streamIncidents(w http.ResponseWriter, r *http.Request, p *par
 					continue
 				}
 				if matches == nil || matches(n) {
-					if err := s.send("incident", n); err != nil {
-						return err
-					}
+					changed = append(changed, *n)
+				}
+			}
+			for _, n := range h.withUnseen(changed) {
+				if err := s.send("incident", &n); err != nil {
+					return err
 				}
 			}
 			told, first = still, false

@@ -26,7 +26,11 @@ func lostLink(log *eventlog.Log, at time.Time) {
 	startNs := at.UnixNano()
 	node := func(e *telemetry.Event, name string, id, port uint32) { e.Node, e.Name, e.Port = &id, name, &port }
 	note := func(k eventlog.Key, fromNs, toNs int64, fill func(*telemetry.Event)) {
-		log.Note(k, startNs+fromNs, startNs+fromNs, 7, fill)
+		count := uint64(7)
+		if k.Kind == telemetry.EventLinkLost {
+			count = 0
+		}
+		log.Note(k, startNs+fromNs, startNs+fromNs, count, fill)
 		log.End(k, startNs+toNs)
 	}
 	for i, from := range []uint32{1, 2} {

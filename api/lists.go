@@ -121,5 +121,5 @@ func (h *handler) events(_ context.Context, p *params) (answer, *types.Problem) 
 		return answer{}, problem
 	}
 	events, total := h.cfg.Events.Events(nil, s.first())
-	return s.answerOf(withoutAttacks(events), total), nil
+	return s.answerOf(asListed(events), total), nil
 }

@@ -37,7 +37,7 @@ func (h *handler) streamEvents(w http.ResponseWriter, r *http.Request, p *params
 	h.streamChanges(w, r, "", func(s *stream) eventFollower {
 		told := map[string]string{} // states of open events that were sent
 		send := func(e *telemetry.Event) error {
-			e.Attack = nil // as in lists of events
+			e.Attack, e.Extent = nil, nil // as in lists of events
 			if matches == nil || matches(e) {
 				return s.send("event", e)
 			}

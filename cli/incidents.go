@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,8 +29,8 @@ func incidentsQuestion() question[client.IncidentList, client.Incident] {
 		takes: " [ID]",
 		short: "list what broke, with what followed from it",
 		long: `Incidents lists what broke, the latest first: events that belong together, as one. CAUSE is the kind of the event that the
-others follow from, LOST the packets that it cost, MOVED the changes of paths that it made. With the ID of an incident, or of
-any event of it, that one is shown with its events, and by which rule each follows from which.`,
+others follow from, LOST the packets that it cost, MOVED the changes of paths that it made, FLOWS the flows that it hit. With
+the ID of an incident, or of any event of it, that one is shown with its events, and by which rule each follows from which.`,
 		example: `  waybill incidents
   waybill incidents --open --severity warning
   waybill incidents --since 1d -o wide
@@ -75,6 +76,7 @@ func drawIncident(w io.Writer, v *view, n *client.Incident) error {
 		fmt.Fprintf(&b, "acknowledged by %s, %s\n\n", cmp.Or(printable(a.By), "somebody"),
 			a.At.Local().Format(time.DateTime))
 	}
+	fmt.Fprintf(&b, "%s\n\n", hitText(n))
 	below := map[string][]int{}
 	for i := range n.Events {
 		below[n.Events[i].Of] = append(below[n.Events[i].Of], i)
@@ -100,6 +102,16 @@ func drawIncident(w io.Writer, v *view, n *client.Incident) error {
 		fmt.Fprintf(&b, "\npossible cause: %s (%s)\n    for it: %s\n    against it: %s\n", c.Text, c.Incident, c.For,
 			c.Against)
 	}
+	for i := range n.Unseen {
+		u := &n.Unseen[i]
+		who := cmp.Or(printable(u.Name), u.Source.String())
+		if u.Silent {
+			fmt.Fprintf(&b, "\nnot seen: nothing came from %s\n", who)
+		} else {
+			fmt.Fprintf(&b, "\nnot seen: %d of %s of %s were lost on the way here\n", u.Lost,
+				counted(u.Sent, "datagram"), who)
+		}
+	}
 	for _, d := range n.Doubts {
 		fmt.Fprintf(&b, "\n%s\n", d)
 	}
@@ -113,6 +125,28 @@ func drawIncident(w io.Writer, v *view, n *client.Incident) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// hitText says whom an incident hit, and which of its counts are lower bounds.
+func hitText(n *client.Incident) string {
+	if n.FlowsHit+n.PacketsHit == 0 {
+		if len(n.AtLeast) > 0 {
+			return "whom it hit is not known"
+		}
+		return "no flow was hit, as far as reports tell"
+	}
+	count := func(name string, v uint64, what string) string {
+		switch {
+		case !slices.Contains(n.AtLeast, name):
+			return counted(v, what)
+		case v == 0:
+			return "an unknown number of " + what + "s"
+		}
+		return "at least " + counted(v, what)
+	}
+	return fmt.Sprintf("hit: %s of %s; %s, %s", count("flows_hit", n.FlowsHit, "flow"),
+		count("hosts_hit", n.HostsHit, "host"), count("packets_hit", n.PacketsHit, "packet"),
+		count("bytes_hit", n.BytesHit, "byte"))
 }
 
 func newIncidentAckCommand() *cobra.Command {

@@ -140,6 +140,8 @@ type Event struct {
 	Bytes    Hex        `json:"bytes,omitempty" filter:"-" doc:"a report datagram that shows it, hexadecimal"`
 	// Attack is what an event of kind EventAttack is about. Lists of events leave it out: attacks have their own.
 	Attack *Attack `json:"attack,omitempty" filter:"-" doc:"the attack, where records tell of it; lists of events leave it out"`
+	// Extent is whom it hit; nil: nothing tells. Lists of events leave it out: incidents have numbers of it.
+	Extent *Extent `json:"extent,omitempty" filter:"-" doc:"whom it hit, where records tell of it; lists of events leave it out"`
 
 	Acknowledged *Acknowledgement `json:"acknowledged,omitempty" filter:"-" doc:"who acknowledged it"`
 	Notes        []Note           `json:"notes,omitempty" filter:"-" doc:"what people wrote about it, the oldest first"`

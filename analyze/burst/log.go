@@ -45,6 +45,29 @@ func NewRecord(b *Burst) *Record {
 	return k
 }
 
+// Extent returns whose packets were in the burst.
+func (k *Record) Extent() *telemetry.Extent {
+	x := &telemetry.Extent{Packets: k.Packets, Bytes: k.Bytes}
+	if k.Bytes == 0 {
+		x.Lengthless = k.Packets
+	}
+	known := uint64(0)
+	add := func(flow FlowRef, packets uint64) {
+		if at, _ := slices.BinarySearch(k.Flows, flow); k.Known[at] {
+			x.AddFlow(&k.Keys[at])
+			known += packets
+		}
+	}
+	for i := range k.Culprits {
+		add(k.Culprits[i].Flow, k.Culprits[i].Packets)
+	}
+	for i := range k.Victims {
+		add(k.Victims[i].Flow, k.Victims[i].Packets)
+	}
+	x.Flowless = k.Packets - min(known, k.Packets)
+	return x
+}
+
 // NewLog returns a log that takes at most maxBytes of memory.
 func NewLog(maxBytes uint64) *Log { return &Log{maxBytes: maxBytes} }
 

@@ -26,7 +26,12 @@ type drop struct {
 	hasFlow     bool
 	To          map[telemetry.Addr]toward // by prefix
 	baseline    uint32                    // Transparent Security: the previous counter of the rule
+	hit         *telemetry.Extent         // of the packets since the last scan
 }
+
+// maxHit bounds the places of which a table knows the flows of packets that were dropped since the last scan, 4 kB
+// each.
+const maxHit = 1024
 
 // Table counts drops by place and reason; what does not fit is counted in Overflow.
 type Table struct {
@@ -35,6 +40,7 @@ type Table struct {
 	Drops    map[Key]*drop
 	Overflow uint64
 	before   map[Key]uint32 // counters of rules in the process before this one, of those that did not report since
+	hit      int            // places with packets since the last scan
 }
 
 // A Counter is where the counter of a rule of Transparent Security stood that goes on from report to report, as JSON
@@ -98,9 +104,21 @@ func (t *Table) entry(key Key, nowNs int64) *drop {
 	return d
 }
 
-func (d *drop) add(packets uint64) {
+// add counts packets of a flow with so many bytes; the flow may be nil, and the bytes 0, if they are not known.
+func (t *Table) add(d *drop, packets uint64, flow *telemetry.FlowKey, bytes uint64) {
+	if packets == 0 {
+		return
+	}
 	d.Packets += packets
 	d.run += packets
+	if d.hit == nil {
+		d.hit = &telemetry.Extent{}
+		t.hit++
+	}
+	if t.hit > maxHit && len(d.hit.Flows) == 0 {
+		flow = nil
+	}
+	d.hit.Add(flow, packets, bytes)
 }
 
 // Packet counts the drop that r reports.
@@ -109,11 +127,13 @@ func (t *Table) Packet(r *telemetry.Report, nowNs int64) {
 	if d == nil {
 		return
 	}
-	d.add(1)
-	if r.Is(telemetry.HasFlow) {
-		d.flow, d.hasFlow = r.Flow, true
-		d.toward(&r.Flow)
+	if !r.Is(telemetry.HasFlow) {
+		t.add(d, 1, nil, uint64(r.Bytes))
+		return
 	}
+	t.add(d, 1, &r.Flow, uint64(r.Bytes))
+	d.flow, d.hasFlow = r.Flow, true
+	d.toward(&r.Flow)
 }
 
 // Summary takes a report of many drops: of a rule of Transparent Security, or of a flow. The dialect knows whether its
@@ -126,14 +146,16 @@ func (t *Table) Summary(r *telemetry.Report, nowNs int64) (packets uint64) {
 	if d == nil {
 		return 0
 	}
-	if r.Is(telemetry.HasFlow) {
-		d.flow, d.hasFlow = r.Flow, true
-	}
 	packets = uint64(r.DropCount)
 	if r.Is(telemetry.DropTotal) && r.DropCount >= d.baseline { // below it the counter began anew
 		packets -= uint64(d.baseline)
 	}
-	d.add(packets)
+	var flow *telemetry.FlowKey
+	if r.Is(telemetry.HasFlow) {
+		d.flow, d.hasFlow = r.Flow, true
+		flow = &r.Flow
+	}
+	t.add(d, packets, flow, 0)
 	d.baseline = r.DropCount
 	return packets
 }

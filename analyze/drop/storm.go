@@ -30,16 +30,17 @@ type Storm struct {
 	Key     Key
 	Flow    telemetry.FlowKey
 	HasFlow bool
+	Hit     *telemetry.Extent // of Drops
 }
 
 // Begin returns when it began, in nanoseconds, its drops from then on, and how many that are a second; within less than
 // a second they count as within one.
 func (s *Storm) Begin() (sinceNs int64, drops uint64, rate float64) {
-	slices.SortFunc(s.rows, func(a, b Packets) int { return cmp.Compare(a.sinceNs, b.sinceNs) })
-	since, until := s.rows[0].sinceNs, s.rows[0].untilNs
+	slices.SortFunc(s.rows, func(a, b Packets) int { return cmp.Compare(a.SinceNs, b.SinceNs) })
+	since, until := s.rows[0].SinceNs, s.rows[0].untilNs
 	for i := range s.rows {
-		if r := &s.rows[i]; isApart(drops, until, r.sinceNs) {
-			since, drops = r.sinceNs, 0
+		if r := &s.rows[i]; isApart(drops, until, r.SinceNs) {
+			since, drops = r.SinceNs, 0
 		}
 		drops += s.rows[i].N
 		until = max(until, s.rows[i].untilNs)
@@ -50,6 +51,7 @@ func (s *Storm) Begin() (sinceNs int64, drops uint64, rate float64) {
 // Join adds what was dropped there until the scan before: many drops are no fewer because somebody looked in between.
 func (s *Storm) Join(before *Storm) {
 	s.Drops += before.Drops
+	s.Hit = s.Hit.Plus(before.Hit)
 	s.rows = slices.Concat(before.rows, s.rows)
 }
 
@@ -57,20 +59,26 @@ func (s *Storm) Join(before *Storm) {
 type Packets struct {
 	Key
 	N       uint64
-	sinceNs int64             // when the first of them was told, but for a few long before others
+	SinceNs int64             // when the first of them was told, but for a few long before others
 	untilNs int64             // and when the last
 	flow    telemetry.FlowKey // one of theirs
 	hasFlow bool
+	Hit     *telemetry.Extent // whose these were
 }
 
-// SinceScan returns n packets of d, those since the last scan.
-func (d *drop) SinceScan(key *Key, n uint64) Packets {
-	return Packets{*key, n, d.since, d.last, d.flow, d.hasFlow}
+// SinceScan returns the n packets since the last scan at a place that the table has.
+func (t *Table) SinceScan(key *Key, n uint64) Packets {
+	d := t.Drops[*key]
+	p := Packets{*key, n, d.since, d.last, d.flow, d.hasFlow, d.hit}
+	d.hit = nil
+	t.hit--
+	return p
 }
 
 // Add adds packets that were dropped at the place of the storm for its reason.
 func (s *Storm) Add(p *Packets) {
 	s.Drops += p.N
+	s.Hit = s.Hit.Plus(p.Hit)
 	s.rows = append(s.rows, *p)
 	s.Key, s.Flow, s.HasFlow = p.Key, p.flow, p.hasFlow
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/waybill-int/waybill/telemetry"
 	"github.com/waybill-int/waybill/telemetry/dropreason"
@@ -69,6 +70,17 @@ func (e *event) newPort() uint32 {
 		}
 	}
 	return math.MaxUint32
+}
+
+// firstDrop is when the first packet of e was dropped: events of blackholes begin with the scan before.
+func (e *event) firstDrop() int64 { return e.from + int64(e.evidence("first_drop_after")) }
+
+// failedNs is when a link failed at the earliest. It is exact if its port dropped packets, and else as exact as a scan.
+func (e *event) failedNs() int64 {
+	if e.Count > 0 {
+		return e.from
+	}
+	return e.from - int64(time.Second)
 }
 
 // group is that of the reason of drops.

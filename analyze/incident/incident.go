@@ -160,6 +160,11 @@ func newIncident(root *event, chain []*event) telemetry.Incident {
 	}
 	for _, e := range chain {
 		n.Severity = max(n.Severity, e.Severity)
+		for _, node := range []*uint32{e.Node, e.ToNode} {
+			if node != nil {
+				n.Nodes = append(n.Nodes, *node)
+			}
+		}
 		switch {
 		case e.End == nil:
 			n.End = nil
@@ -174,6 +179,8 @@ func newIncident(root *event, chain []*event) telemetry.Incident {
 		}
 		n.Events = append(n.Events, part)
 	}
+	slices.Sort(n.Nodes)
+	n.Nodes = slices.Compact(n.Nodes)
 	slices.SortStableFunc(n.Events, func(a, b telemetry.IncidentEvent) int {
 		if (a.Of == "") != (b.Of == "") {
 			return cmp.Compare(len(a.Of), len(b.Of))
@@ -187,33 +194,10 @@ func newIncident(root *event, chain []*event) telemetry.Incident {
 		n.Notes = append(n.Notes, e.Notes...)
 	}
 	slices.SortStableFunc(n.Notes, func(a, b telemetry.Note) int { return a.At.Compare(b.At) })
-	n.PacketsLost, n.FlowsMoved = lost(chain), moved(chain)
+	n.FlowsMoved = moved(chain)
+	cost := tollOf(chain)
+	cost.addTo(&n)
 	n.Text = sentence(root, chain, &n)
-	return n
-}
-
-// lost adds up packets that were lost, each once: a storm has those of a blackhole or of a queue at its place.
-func lost(chain []*event) (n uint64) {
-	for _, e := range chain {
-		switch e.Kind {
-		case telemetry.EventDropStorm, telemetry.EventGrayFailure:
-			n += e.Count
-		case telemetry.EventBlackhole, telemetry.EventMicroburst, telemetry.EventIncast:
-			storm := func(s *event) bool {
-				return s.Kind == telemetry.EventDropStorm && same(s.Node, e.Node) &&
-					(e.Kind == telemetry.EventBlackhole && same(s.Reason, e.Reason) ||
-						e.Kind != telemetry.EventBlackhole && e.samePort(s) && s.dropsAtQueue())
-			}
-			if slices.ContainsFunc(chain, storm) {
-				continue
-			}
-			if e.Kind == telemetry.EventBlackhole {
-				n += e.Count
-			} else {
-				n += uint64(e.evidence("drops"))
-			}
-		}
-	}
 	return n
 }
 
@@ -224,6 +208,26 @@ func moved(chain []*event) (n uint64) {
 		}
 	}
 	return n
+}
+
+// Arrivals know what exporters could not tell.
+type Arrivals interface {
+	// Between returns what could not be seen of nodes from fromNs to toNs, in nanoseconds since 1970.
+	Between(nodes []uint32, fromNs, toNs int64) []telemetry.Unseen
+}
+
+// AddUnseen says of incidents what could not be seen while they lasted, up to nowNs: their counts are lower bounds
+// then. It changes the list, and nothing that its incidents share with others.
+func AddUnseen(incidents []telemetry.Incident, arrivals Arrivals, nowNs int64) {
+	for i := range incidents {
+		n, to := &incidents[i], nowNs
+		if n.End != nil {
+			to = n.End.UnixNano()
+		}
+		if n.Unseen = arrivals.Between(n.Nodes, n.Start.UnixNano(), to); n.Unseen != nil {
+			n.AtLeast = slices.Clone(counted)
+		}
+	}
 }
 
 // addDoubts says of incidents that reports were lost meanwhile, or that a node told nothing.
@@ -240,6 +244,7 @@ func addDoubts(incidents []telemetry.Incident, list []event) {
 			e := &losses[k]
 			if (n.End == nil || e.from <= n.End.UnixNano()) && e.to >= n.Start.UnixNano() {
 				n.Doubts = append(n.Doubts, "counts may be too low: "+e.Text)
+				n.AtLeast = slices.Clone(counted)
 			}
 		}
 	}

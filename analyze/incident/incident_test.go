@@ -23,6 +23,9 @@ func eventOf(t *testing.T, id, text string) telemetry.Event {
 	if err := e.Kind.UnmarshalText([]byte(words[0])); err != nil || e.Kind == 0 {
 		t.Fatalf("no such kind: %s", text)
 	}
+	if e.Kind == telemetry.EventLinkLost {
+		e.Count = 0
+	}
 	at := func(word string) time.Time {
 		d, err := time.ParseDuration(word + "s")
 		if err != nil {
@@ -56,7 +59,7 @@ func eventOf(t *testing.T, id, text string) telemetry.Event {
 			e.Reason = &reason
 		case "count":
 			e.Count = uint64(n)
-		case "new_port", "drops", "peak":
+		case "new_port", "drops", "peak", "first_drop_after":
 			e.Evidence = append(e.Evidence, telemetry.Evidence{Name: name, Value: float64(n)})
 		case "cause":
 			e.Cause, err = value, nil
@@ -139,6 +142,9 @@ var ruleCases = map[string][3]string{
 	"reports_after_restart": {
 		"node_restart 2 2 source=192.0.2.1", "report_loss 3 4 source=192.0.2.1", "report_loss 3 4 source=192.0.2.2",
 	},
+	"silent_until_restart": {
+		"exporter_silent 2 9 node=1", "node_restart 9 9 node=1 source=192.0.2.1", "node_restart 9 9 node=2 source=192.0.2.2",
+	},
 	"clock_explains": {
 		"clock_jump 2 3 node=1", "latency_anomaly 3 4 node=5 to=1", "latency_anomaly 3 4 node=5 to=2",
 	},
@@ -215,11 +221,21 @@ func TestRules(t *testing.T) {
 	}
 }
 
+// A blackhole that was there before a link failed does not follow from that.
+func TestBlackholeBeforeLink(t *testing.T) {
+	const hole, link = "blackhole 2 9 node=7 cause=no_route first_drop_after=", "link_lost 2.5 9 node=1 port=2 to=5 to_port=1 count=4"
+	for after, want := range map[string]int{"100000000": 2, "700000000": 1} {
+		if list := Of(eventsOf(t, hole+after, link)); len(list) != want {
+			t.Errorf("first drop after %s ns: got %d incidents, want %d", after, len(list), want)
+		}
+	}
+}
+
 // Two links that fail at once stay apart, and what both explain is of neither.
 func TestTwoFaultsAtOnce(t *testing.T) {
 	list := Of(eventsOf(
 		t, lostLink, "link_lost 2 9 node=5 port=1 to=1 to_port=2",
-		"link_lost 2.5 9 node=3 port=2 to=6 to_port=1", "link_lost 2.5 9 node=6 port=1 to=3 to_port=2",
+		"link_lost 2.5 9 node=3 port=2 to=6 to_port=1", "link_lost 2.5 9 node=6 port=1 to=3 to_port=2 count=2",
 		"drop_storm 2 3 node=1 port=2 cause=egress_link_down count=40",
 		"drop_storm 2 3 node=6 port=1 cause=egress_link_down count=2", "blackhole 3 9 node=7 cause=no_route count=50",
 		"new_flow 3 4 node=7",
@@ -327,5 +343,90 @@ func BenchmarkOf(b *testing.B) {
 	}
 	for b.Loop() {
 		Of(events)
+	}
+}
+
+// Incidents count each packet once, each flow once, and say which of them are lower bounds.
+func TestExtent(t *testing.T) {
+	hit := func(e *telemetry.Event, bytes uint64, flows ...uint64) {
+		e.Extent = &telemetry.Extent{}
+		for _, f := range flows {
+			key := telemetry.FlowKey{Src: telemetry.Addr{Lo: f}, Dst: telemetry.Addr{Lo: 99}}
+			e.Extent.Add(&key, e.Count/uint64(len(flows)), bytes/uint64(len(flows)))
+		}
+	}
+	all := []string{"bytes_hit", "flows_hit", "hosts_hit", "packets_hit"}
+	for _, c := range []struct {
+		events                             []string
+		hits                               [][]uint64 // flows of each event
+		lost, packets, bytes, flows, hosts uint64
+		least                              []string
+	}{
+		{ // a storm has the packets of a blackhole, and a link those that its port dropped
+			events: []string{"blackhole 2 9 node=1 reason=29 cause=no_route count=6", "drop_storm 2 9 node=1 reason=29 cause=no_route count=8"},
+			hits:   [][]uint64{{1}, {1, 2}}, lost: 8, packets: 8, bytes: 800, flows: 2, hosts: 3,
+		},
+		{
+			events: []string{lostLink + " count=9", "drop_storm 2 3 node=1 port=2 cause=egress_link_down count=8", "path_change 3 3 node=1 port=2 new_port=3"},
+			hits:   [][]uint64{{1, 2, 3}, {1}, {3, 4}}, lost: 9, packets: 9, bytes: 900, flows: 4, hosts: 5,
+		},
+		{ // what waited in a queue, and what it dropped
+			events: []string{"microburst 2 4 node=1 port=3 count=10", "drop_storm 2 5 node=1 port=3 cause=queue_full count=4"},
+			hits:   [][]uint64{{1, 2}, {2, 5}}, lost: 4, packets: 14, bytes: 1400, flows: 3, hosts: 4,
+		},
+		{ // of those that a queue dropped nothing says whose they were
+			events: []string{"microburst 2 4 node=1 port=3 count=10 drops=3"},
+			hits:   [][]uint64{{1}}, lost: 3, packets: 13, bytes: 1000, flows: 1, hosts: 2, least: all[:3],
+		},
+		{ // an event of before
+			events: []string{"drop_storm 2 5 node=1 port=3 count=4"},
+			hits:   [][]uint64{nil}, lost: 4, packets: 4, least: all[:3],
+		},
+		{events: []string{"latency_anomaly 2 5 node=1"}, hits: [][]uint64{nil}, least: all},
+		{ // reports were lost meanwhile
+			events: []string{"drop_storm 2 5 node=1 port=3 count=4", "report_loss 3 4 source=192.0.2.1"},
+			hits:   [][]uint64{{1}, nil}, lost: 4, packets: 4, bytes: 400, flows: 1, hosts: 2, least: all,
+		},
+	} {
+		events := eventsOf(t, c.events...)
+		for i, flows := range c.hits {
+			if flows != nil {
+				hit(&events[i], 100*events[i].Count, flows...)
+			}
+		}
+		if events[len(events)-1].Kind == telemetry.EventPathChange {
+			events[len(events)-1].Extent.Bytes, events[len(events)-1].Extent.Lengthless = 0, 0
+		}
+		n, ok := Find(Of(events), "00")
+		if !ok || n.PacketsLost != c.lost || n.PacketsHit != c.packets || n.BytesHit != c.bytes ||
+			n.FlowsHit != c.flows || n.HostsHit != c.hosts || !slices.Equal(n.AtLeast, c.least) {
+			t.Errorf("%s: got %+v, want %+v", c.events, n, c)
+		}
+	}
+}
+
+type arrivals map[uint32]telemetry.Unseen
+
+func (a arrivals) Between(nodes []uint32, fromNs, toNs int64) (list []telemetry.Unseen) {
+	for _, n := range nodes {
+		if one, ok := a[n]; ok {
+			one.Sent = uint64(toNs-fromNs) / 1e9
+			list = append(list, one)
+		}
+	}
+	return list
+}
+
+// What could not be seen of the nodes of an incident is asked for its time, and makes its counts lower bounds.
+func TestUnseen(t *testing.T) {
+	list := Of(eventsOf(t, lostLink, "drop_storm 2 - node=7 port=2 count=4"))
+	AddUnseen(list, arrivals{5: {Lost: 3}}, epoch.Add(12*time.Second).UnixNano())
+	link, _ := Find(list, "00")
+	if len(link.Unseen) != 1 || link.Unseen[0].Lost != 3 || link.Unseen[0].Sent != 7 || len(link.AtLeast) != 4 ||
+		!slices.Equal(link.Nodes, []uint32{1, 5}) {
+		t.Errorf("got %+v", link)
+	}
+	if storm, _ := Find(list, "01"); storm.Unseen != nil || slices.Contains(storm.AtLeast, "packets_hit") {
+		t.Errorf("got %+v", storm)
 	}
 }

@@ -134,6 +134,12 @@ var rules = []rule{
 		holds: func(c, e *event) bool { return c.Source == e.Source }, when: "reports of the same exporter",
 	},
 	{
+		id: "silent_until_restart", local: true, causes: kinds(telemetry.EventExporterSilent),
+		effects: kinds(telemetry.EventNodeRestart), same: true,
+		because: "the node reported nothing until it had started again", after: 5 * time.Second,
+		holds: func(c, e *event) bool { return same(c.Node, e.Node) }, when: "the same node",
+	},
+	{
 		id: "clock_explains", causes: kinds(telemetry.EventClockJump),
 		effects: kinds(telemetry.EventImplausible, telemetry.EventLatencyAnomaly),
 		because: "times of this node are not known for a moment", after: 5 * time.Second,
@@ -203,8 +209,8 @@ var rules = []rule{
 		id: "no_way_around", causes: kinds(telemetry.EventLinkLost),
 		effects: kinds(telemetry.EventBlackhole, telemetry.EventDropStorm), likely: true,
 		because: "without the link there is no way to these addresses", within: 3 * time.Second,
-		holds: func(c, e *event) bool { return e.Cause == "no_route" },
-		when:  "drops for want of a route begin as the link fails",
+		holds: func(c, e *event) bool { return e.Cause == "no_route" && e.firstDrop() >= c.failedNs() },
+		when:  "drops for want of a route begin as the link fails, and not before",
 	},
 	{
 		id: "moved_by_lost_link", causes: kinds(telemetry.EventLinkLost), effects: kinds(telemetry.EventPathChange),

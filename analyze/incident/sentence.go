@@ -51,11 +51,12 @@ func sentence(root *event, chain []*event, n *telemetry.Incident) string {
 	return text + ": " + strings.Join(cost, ", ")
 }
 
-// linkSentence says that a link is down where a port says so: it is as silent if all its traffic was moved away.
+// linkSentence says that a link is down where a port dropped packets for that: it is as silent if all its traffic was
+// moved away.
 func linkSentence(root *event, chain []*event) string {
 	both, state := false, "carries nothing"
 	for _, e := range chain {
-		if e.Cause == "egress_link_down" {
+		if e.Cause == "egress_link_down" || e.Kind == telemetry.EventLinkLost && e.Count > 0 {
 			state = "down"
 		}
 		both = both || e.Kind == telemetry.EventLinkLost && same(e.Node, root.ToNode) && same(e.ToNode, root.Node)

@@ -1,11 +1,14 @@
 package loss
 
+import "github.com/waybill-int/waybill/telemetry"
+
 // A Part counts packets since the last scan of which a hop of a path told and others did not.
 type Part struct {
-	First           uint32 // no hop in front of this one told of them
-	Last            uint32 // no hop behind this one did
-	Again           uint32 // of these, those whose flow had no better luck with the packet before
-	FirstNs, LastNs int64  // when the first and the last of those in last came
+	First           uint32            // no hop in front of this one told of them
+	Last            uint32            // no hop behind this one did
+	Again           uint32            // of these, those whose flow had no better luck with the packet before
+	FirstNs, LastNs int64             // when the first and the last of those in last came
+	Hit             *telemetry.Extent // those in last
 }
 
 // A Crossing is what postcards leave open of the packets on a link, since the last scan.
@@ -17,6 +20,7 @@ type Crossing struct {
 	Crossed         uint64 // packets that came over the link in that scan
 	Path            uint64 // on which most was lost; its hash
 	pathLost        uint32
+	Hit             *telemetry.Extent // of the lost ones
 }
 
 // Evidence returns how many packets a link was sent and how many of these it lost, as far as that is no doubt, if so
@@ -51,6 +55,7 @@ func (c *Crossing) Meet(path uint64, appeared uint64, part *Part) {
 	}
 	c.FirstNs, c.LastNs = min(c.FirstNs, part.FirstNs), max(c.LastNs, part.LastNs)
 	c.Lost += uint64(part.Last)
+	c.Hit = c.Hit.Plus(part.Hit)
 	c.again += uint64(part.Again)
 	if part.Last > c.pathLost || part.Last == c.pathLost && path < c.Path {
 		c.Path, c.pathLost = path, part.Last

@@ -15,6 +15,8 @@ type Link struct {
 	Noted           uint64 // lost packets that are in the count of the event
 	Streams         bool   // known by what senders of TCP sent again
 	Numbered        bool   // by numbers of packets that did not come
+	// Hit is of the lost packets that are not in the count of the event.
+	Hit *telemetry.Extent
 
 	// The scans in which it began and was seen last are those of a part of the time only, and what lies between them is
 	// the better measure. Scans since then, in which nothing was lost, wait in tail for another loss.

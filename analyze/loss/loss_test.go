@@ -112,7 +112,7 @@ func TestStreamsOfALossyLink(t *testing.T) {
 				if i < 2 {
 					c = Count{Arrived: 980, Lost: 20, Flows: 4, Tag: uint32(i), FirstNs: scan, LastNs: scan}
 				}
-				streams.Take(uint64(i+1), false, route, &c, make([]uint32, len(route)))
+				streams.Take(uint64(i+1), false, route, &c, nil, make([]uint32, len(route)))
 			}
 			streams.Finish(scan*1e9, reports, func(k topology.LinkKey, g *Link, _ uint64) { found[k] = g })
 			estimator.Estimate(scan*1e9, map[topology.LinkKey]Cards{lossy: {}, other: {}}, streams,

@@ -34,7 +34,9 @@ type streamPath struct {
 	unheardNs int64
 	sampledNs int64 // the same, since the sink does not tell of every packet
 	scans     [streamScans]Count
-	full      [streamScans][]uint32 // lost ones that came to a long queue in front of the link, by candidate; nil: none
+	hit       [streamScans]*telemetry.Extent // of the lost packets
+	// lost ones that came to a long queue in front of the link, by candidate; nil: none
+	full [streamScans][]uint32
 }
 
 // total returns what came and was lost in all scans.
@@ -70,6 +72,7 @@ type scanLoss struct {
 	path            uint64 // on which most was lost; its hash
 	pathLost        uint32
 	numbered        bool // by the numbers of packets
+	hit             *telemetry.Extent
 }
 
 // Streams keep what was lost on the paths of the latest scans, and find the links that lost it.
@@ -100,16 +103,18 @@ func NewStreams() *Streams {
 func (t *Streams) Begin() {
 	t.at = (t.at + 1) % streamScans
 	for key, p := range t.paths {
-		p.scans[t.at], p.full[t.at] = Count{}, nil
+		p.scans[t.at], p.full[t.at], p.hit[t.at] = Count{}, nil, nil
 		if c := p.total(); !c.Any() {
 			delete(t.paths, key)
 		}
 	}
 }
 
-// Take adds what was lost on a path along route since the last scan. full is how many of the lost packets came to a
-// long queue, by hop. A route that is not known well enough may be empty.
-func (t *Streams) Take(hash uint64, numbered bool, route []topology.HopKey, c *Count, full []uint32) {
+// Take adds what was lost on a path along route since the last scan, and whose packets these were. full is how many of
+// the lost packets came to a long queue, by hop. A route that is not known well enough may be empty.
+func (t *Streams) Take(hash uint64, numbered bool, route []topology.HopKey, c *Count, hit *telemetry.Extent,
+	full []uint32,
+) {
 	key := streamKey{hash, numbered}
 	q := t.paths[key]
 	if q == nil {
@@ -128,6 +133,7 @@ func (t *Streams) Take(hash uint64, numbered bool, route []topology.HopKey, c *C
 	if c.Lost == 0 {
 		return
 	}
+	q.hit[t.at] = q.hit[t.at].Plus(hit)
 	if q.full[t.at] == nil {
 		q.full[t.at] = make([]uint32, len(q.candidates))
 	}
@@ -187,7 +193,7 @@ func (t *Streams) judged() []*streamPath {
 		reports, known := t.reports.Lost(p.sink)
 		switch {
 		case !known, reports > 0 && (p.numbered || reports >= lost[p.sink]):
-			p.scans[t.at], p.full[t.at] = Count{}, nil
+			p.scans[t.at], p.full[t.at], p.hit[t.at] = Count{}, nil, nil
 			p.unheardNs = t.nowNs
 		case p.numbered && numbers[p.sink].Jumped > 0 && !tellsEvery(t.reports.Rate(p.sink), numbers[p.sink]):
 			p.sampledNs = t.nowNs
@@ -212,6 +218,7 @@ func (t *Streams) lossOf(k topology.LinkKey, paths []*streamPath, scan int) (l s
 		c, total := &p.scans[scan], p.total()
 		of.Add(c)
 		all.Add(&total)
+		l.hit = l.hit.Plus(p.hit[scan])
 		for _, n := range p.full {
 			if n != nil {
 				full += n[i]
@@ -226,6 +233,8 @@ func (t *Streams) lossOf(k topology.LinkKey, paths []*streamPath, scan int) (l s
 	unheard, _ := t.reports.Lost(k.From) // of drops, perhaps
 	if uint64(of.Lost) > unheard && full*lostPerFull < all.Lost {
 		l.Lost, l.firstNs, l.lastNs = uint64(of.Lost), of.FirstNs, of.LastNs
+	} else {
+		l.hit = nil
 	}
 	return l
 }
@@ -250,6 +259,7 @@ func (t *Streams) addLoss(k topology.LinkKey, paths []*streamPath) {
 			g.FirstNs = l.firstNs
 		}
 		g.Add(l.Amount)
+		g.Hit = g.Hit.Plus(l.hit)
 		g.Numbered = g.Numbered || l.numbered
 		g.LastNs = max(g.LastNs, l.lastNs)
 		if l.Lost > 0 && ago == 0 {

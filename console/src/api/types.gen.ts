@@ -472,6 +472,7 @@ export interface components {
             count: number;
             end: string | null;
             evidence: components["schemas"]["Evidence"][] | null;
+            extent?: components["schemas"]["Extent"];
             flow?: components["schemas"]["Endpoints"];
             id: string;
             kind: string;
@@ -601,6 +602,15 @@ export interface components {
             source?: string;
             start?: string;
             version?: string;
+        };
+        Extent: {
+            bytes: number;
+            flowless?: number;
+            flows: string;
+            hosts: string;
+            lengthless?: number;
+            packets: number;
+            partly?: boolean;
         };
         Flow: {
             bytes: number;
@@ -808,15 +818,21 @@ export interface components {
         Incident: {
             acknowledged?: components["schemas"]["Acknowledgement"];
             action: string;
+            at_least?: string[] | null;
+            bytes_hit: number;
             doubts?: string[] | null;
             end: string | null;
             events: components["schemas"]["IncidentEvent"][] | null;
+            flows_hit: number;
             flows_moved: number;
+            hosts_hit: number;
             id: string;
             kind: string;
             name?: string;
             node?: number;
+            nodes?: number[] | null;
             notes?: components["schemas"]["Note"][] | null;
+            packets_hit: number;
             packets_lost: number;
             port?: number;
             port_name?: string;
@@ -826,6 +842,7 @@ export interface components {
             text: string;
             to_name?: string;
             to_node?: number;
+            unseen?: components["schemas"]["Unseen"][] | null;
         };
         IncidentAnswer: {
             generated_at: string;
@@ -1559,6 +1576,14 @@ export interface components {
             name?: string;
             packets: number;
             ports: components["schemas"]["NodePort"][] | null;
+        };
+        Unseen: {
+            lost: number;
+            name?: string;
+            node?: number;
+            sent: number;
+            silent?: boolean;
+            source: string;
         };
         Utilization: {
             last?: number;

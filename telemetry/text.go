@@ -1,9 +1,9 @@
-package analyze
+package telemetry
 
 import "fmt"
 
-// siText returns a number of a unit with three digits: 502 kB, 5.06 s, 81.3 µs.
-func siText(v float64, unit string) string {
+// SIText returns a number of a unit with three digits: 502 kB, 5.06 s, 81.3 µs.
+func SIText(v float64, unit string) string {
 	if v == 0 {
 		return "0 " + unit
 	}
@@ -18,10 +18,10 @@ func siText(v float64, unit string) string {
 	return fmt.Sprintf("%.*f %s%s", max(2-len(fmt.Sprint(int(v)))+1, 0), v, prefixes[i], unit)
 }
 
-// countText returns a number with commas between its thousands: 5,043.
-func countText(n uint64) string {
+// CountText returns a number with commas between its thousands: 5,043.
+func CountText(n uint64) string {
 	if n < 1000 {
 		return fmt.Sprint(n)
 	}
-	return fmt.Sprintf("%s,%03d", countText(n/1000), n%1000)
+	return fmt.Sprintf("%s,%03d", CountText(n/1000), n%1000)
 }

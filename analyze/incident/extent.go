@@ -1,0 +1,137 @@
+package incident
+
+import (
+	"slices"
+
+	"github.com/waybill-int/waybill/telemetry"
+	"github.com/waybill-int/waybill/telemetry/dropreason"
+)
+
+// A toll is what an incident cost: Packets are those that were in a queue that was too long, besides those that were
+// lost.
+type toll struct {
+	telemetry.Extent
+	lost uint64 // packets that were dropped or lost
+}
+
+// tollOf adds up what events cost, each packet once.
+func tollOf(chain []*event) (t toll) {
+	var storms, others []*event // that a storm may share packets with, but for queues
+	for _, e := range chain {
+		switch {
+		case e.Kind == telemetry.EventDropStorm:
+			storms = append(storms, e)
+		case !isQueue(e.Kind) && e.lost() > 0:
+			others = append(others, e)
+		}
+	}
+	for _, e := range chain {
+		if isQueue(e.Kind) {
+			t.Packets += e.Count
+		}
+		lost := e.lost()
+		if slices.ContainsFunc(storms, e.isPartOfStorm) || slices.ContainsFunc(others, e.isStormOf) {
+			lost = 0
+		}
+		t.lost += lost
+		t.add(e, lost)
+		if e.rule != nil && e.rule.id == "no_way_around" {
+			t.Partly = true // at other nodes too few may have been dropped to be an event
+		}
+	}
+	return t
+}
+
+// add adds whom an event hit, which lost packets.
+func (t *toll) add(e *event, lost uint64) {
+	packets := t.Packets
+	switch e.Kind {
+	case telemetry.EventMicroburst, telemetry.EventIncast: // the extent is of those that were not dropped
+		t.Flowless += lost
+		t.Lengthless += lost
+		if e.Extent == nil {
+			t.Flowless += e.Count
+			t.Lengthless += e.Count
+		}
+		t.Merge(e.Extent)
+	case telemetry.EventPathChange:
+		if e.Extent == nil {
+			t.Flowless += e.Count
+		}
+		t.Merge(e.Extent)
+	case telemetry.EventLatencyAnomaly, telemetry.EventECMPImbalance: // whose packets these were nobody counts
+		t.Partly = true
+	default:
+		if lost > 0 && e.Extent == nil { // an event of an older version
+			t.Flowless += lost
+			t.Lengthless += lost
+		} else if lost > 0 {
+			t.Merge(e.Extent)
+		}
+	}
+	t.Packets = packets
+}
+
+// lost returns how many packets an event says were dropped or lost.
+func (e *event) lost() uint64 {
+	switch e.Kind {
+	case telemetry.EventDropStorm, telemetry.EventGrayFailure, telemetry.EventBlackhole, telemetry.EventLinkLost:
+		return e.Count
+	case telemetry.EventMicroburst, telemetry.EventIncast:
+		return uint64(e.evidence("drops"))
+	case telemetry.EventLoop:
+		if e.Extent != nil {
+			return e.Extent.Packets
+		}
+	}
+	return 0
+}
+
+// isPartOfStorm reports whether a storm has the packets that were lost in e, or more. Several queues may be of one.
+func (e *event) isPartOfStorm(storm *event) bool {
+	return e.sharesDrops(storm) && (isQueue(e.Kind) || e.lost() < storm.lost())
+}
+
+// isStormOf reports whether e is a storm of packets that o has all.
+func (e *event) isStormOf(o *event) bool {
+	return e.Kind == telemetry.EventDropStorm && o.sharesDrops(e) && o.lost() >= e.lost()
+}
+
+func isQueue(k telemetry.EventKind) bool {
+	return k == telemetry.EventMicroburst || k == telemetry.EventIncast
+}
+
+// sharesDrops reports whether an event tells of packets that a storm has as well.
+func (e *event) sharesDrops(storm *event) bool {
+	switch e.Kind {
+	case telemetry.EventBlackhole:
+		return same(storm.Node, e.Node) && same(storm.Reason, e.Reason)
+	case telemetry.EventLoop:
+		return same(storm.Node, e.Node) && storm.Cause == "ttl_expired"
+	case telemetry.EventLinkLost:
+		return e.samePort(storm) && storm.group() == dropreason.Hardware
+	case telemetry.EventMicroburst, telemetry.EventIncast:
+		return e.samePort(storm) && storm.dropsAtQueue()
+	}
+	return false
+}
+
+// counted are the names of the counts that may be lower bounds.
+var counted = []string{"bytes_hit", "flows_hit", "hosts_hit", "packets_hit"}
+
+// addTo fills in what an incident hit.
+func (t *toll) addTo(n *telemetry.Incident) {
+	n.PacketsLost, n.PacketsHit, n.BytesHit = t.lost, t.lost+t.Packets, t.Bytes
+	var flows, hosts bool
+	n.FlowsHit, flows = t.Flows.Count()
+	n.HostsHit, hosts = t.Hosts.Count()
+	least := []bool{
+		t.Lengthless > 0 || t.Partly, !flows || t.Flowless > 0 || t.Partly, !hosts || t.Flowless > 0 || t.Partly,
+		t.Partly,
+	}
+	for i, name := range counted {
+		if least[i] {
+			n.AtLeast = append(n.AtLeast, name)
+		}
+	}
+}
