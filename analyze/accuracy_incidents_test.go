@@ -1,6 +1,8 @@
 package analyze
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"testing"
 
@@ -24,42 +26,79 @@ type fault struct {
 	*truth.Fault
 	fromNs, toNs int64
 	nodes        []uint32 // it is at one of these; none: anywhere
+
+	// What it did: when packets met it first and last, those that it cost, and the flows that lost some, moved, or
+	// waited in a queue.
+	firstNs, lastNs int64
+	drops           map[*truth.Drop]bool
+	flows           map[string]bool
 }
 
 // An incidentScore says how right incidents are.
 type incidentScore struct {
 	faults, found int // that one incident tells of, and no other
 	told, right   int // incidents that need somebody
-	startNs       int64
+	// how far begins are from when packets met the fault first, and from when it was made, and ends from when they met
+	// it last
+	startNs, madeNs, endNs int64
+	// of faults that cost packets: those whose packets and flows are said to be known, and are exact, and those of
+	// which they are said to be lower bounds, and are
+	known, exact, bounds, below int
 }
 
 func (s *incidentScore) add(o incidentScore) {
 	s.faults, s.found, s.told, s.right = s.faults+o.faults, s.found+o.found, s.told+o.told, s.right+o.right
-	s.startNs = max(s.startNs, o.startNs)
+	s.startNs, s.madeNs, s.endNs = max(s.startNs, o.startNs), max(s.madeNs, o.madeNs), max(s.endNs, o.endNs)
+	s.known, s.exact, s.bounds, s.below = s.known+o.known, s.exact+o.exact, s.bounds+o.bounds, s.below+o.below
+}
+
+// A faultTruth gathers what is needed of a run to know its faults.
+type faultTruth struct {
+	faults  []fault
+	hidden  bool // there are switches without INT
+	links   map[string][]uint32
+	hosts   map[string]uint32
+	ports   map[[2]uint32]string // their link, by node and port
+	ends    map[uint32]string    // of flows
+	to      map[uint32]string    // addresses
+	drops   []*truth.Drop
+	lost    map[uint32][]int64 // by node, when its reports were lost
+	paths   map[uint32][]*truth.Path
+	bursts  []*truth.Burst
+	address map[string][]string // of hosts
 }
 
 // faultsOf returns the faults of a run that packets met, and whether it has switches without INT.
-func faultsOf(v *virtualCollector) (list []fault, hidden bool) {
-	links, hosts := map[string][]uint32{}, map[string]uint32{}
-	ports, cut := map[[2]uint32]string{}, map[string]bool{}
-	lost := map[uint32]bool{} // nodes of which reports were lost
+func faultsOf(v *virtualCollector) ([]fault, bool) {
+	t := &faultTruth{
+		links: map[string][]uint32{}, hosts: map[string]uint32{}, ports: map[[2]uint32]string{},
+		ends: map[uint32]string{}, to: map[uint32]string{}, lost: map[uint32][]int64{},
+		paths: map[uint32][]*truth.Path{}, address: map[string][]string{},
+	}
 	open := map[int]int{}
 	end := int64(0)
 	v.each(func(r truth.Record) {
 		switch r := r.(type) {
 		case *truth.Link:
-			links[r.Name] = []uint32{r.NodeA, r.NodeB}
-			ports[[2]uint32{r.NodeA, r.PortA}], ports[[2]uint32{r.NodeB, r.PortB}] = r.Name, r.Name
+			t.links[r.Name] = []uint32{r.NodeA, r.NodeB}
+			t.ports[[2]uint32{r.NodeA, r.PortA}], t.ports[[2]uint32{r.NodeB, r.PortB}] = r.Name, r.Name
 		case *truth.Switch:
-			hidden = hidden || !r.INT
+			t.hidden = t.hidden || !r.INT
 		case *truth.Report:
-			lost[r.Node] = lost[r.Node] || r.Lost
-		case *truth.Drop:
-			if r.Reason == "port_down" || r.Reason == "link_down" {
-				cut[ports[[2]uint32{r.Node, r.Out}]] = true
+			if r.Lost {
+				t.lost[r.Node] = append(t.lost[r.Node], r.TimeNs)
 			}
+		case *truth.Drop:
+			t.drops = append(t.drops, r)
+		case *truth.Path:
+			t.paths[r.Flow] = append(t.paths[r.Flow], r)
+		case *truth.Burst:
+			t.bursts = append(t.bursts, r)
+		case *truth.Flow:
+			t.ends[r.Flow], t.to[r.Flow] = truthEnds(r), r.Dst
 		case *truth.Host:
-			hosts[r.Name] = r.Node
+			t.hosts[r.Name] = r.Node
+			t.address[r.Name] = []string{r.Address, r.Address6}
 		case *truth.End:
 			end = r.TimeNs
 		case *truth.Fault:
@@ -69,28 +108,128 @@ func faultsOf(v *virtualCollector) (list []fault, hidden bool) {
 			at, begun := open[r.Fault]
 			switch {
 			case r.Phase == "start":
-				open[r.Fault] = len(list)
+				open[r.Fault] = len(t.faults)
 				f := fault{Fault: r, fromNs: r.TimeNs, toNs: 1 << 62, nodes: r.Nodes}
 				if r.Link != "" {
-					f.nodes = links[r.Link]
+					f.nodes = t.links[r.Link]
 				}
 				if r.Kind == "ddos" {
-					f.nodes = []uint32{hosts[r.Hosts[len(r.Hosts)-1]]}
+					f.nodes = []uint32{t.hosts[r.Hosts[len(r.Hosts)-1]]}
 				}
-				list = append(list, f)
-			case begun && (r.Phase == "end" || list[at].toNs != 1<<62):
-				list[at].toNs = r.TimeNs
+				t.faults = append(t.faults, f)
+			case begun && (r.Phase == "end" || t.faults[at].toNs != 1<<62):
+				t.faults[at].toNs = r.TimeNs
 			}
 		}
 	})
-	for i := range list {
-		list[i].toNs = min(list[i].toNs, end)
+	for i := range t.faults {
+		t.faults[i].toNs = min(t.faults[i].toNs, end)
+		t.measure(&t.faults[i])
 	}
 	// A link that nobody used when it failed is as silent as before, and so is a node that reports nothing.
-	return slices.DeleteFunc(list, func(f fault) bool {
-		return f.Kind == "link_down" && !cut[f.Link] ||
-			f.Kind == "report_loss" && len(f.nodes) > 0 && !lost[f.nodes[0]]
-	}), hidden
+	return slices.DeleteFunc(t.faults, func(f fault) bool {
+		return f.Kind == "link_down" && len(f.drops) == 0 ||
+			f.Kind == "report_loss" && len(f.nodes) > 0 && t.lost[f.nodes[0]] == nil
+	}), t.hidden
+}
+
+// measure fills in what a fault did.
+func (t *faultTruth) measure(f *fault) {
+	f.firstNs, f.lastNs, f.drops, f.flows = f.fromNs, f.toNs, map[*truth.Drop]bool{}, map[string]bool{}
+	var at []int64
+	queues := t.queues(f)
+	for _, d := range t.drops {
+		atQueue := d.Place == "queue" && queues[[2]uint32{d.Node, d.Out}]
+		if d.TimeNs >= f.fromNs && d.TimeNs <= f.toNs+ScanNs && (t.dropped(f, d) || atQueue) {
+			at = append(at, d.TimeNs)
+			f.drops[d] = true
+			f.flows[t.ends[d.Flow]] = true
+		}
+	}
+	for _, b := range t.bursts {
+		if queues[[2]uint32{b.Node, b.Port}] && b.StartNs <= f.toNs && b.EndNs >= f.fromNs {
+			for _, flow := range b.Flows {
+				f.flows[t.ends[flow.Flow]] = true
+			}
+		}
+	}
+	switch f.Kind {
+	case "link_down": // that is one until routes know better
+		t.moved(f)
+		return
+	case "ddos": // the queue is long before it drops
+		at = append(at, f.fromNs)
+	case "report_loss":
+		for node, moments := range t.lost {
+			if len(f.nodes) == 0 || slices.Contains(f.nodes, node) {
+				at = append(at, moments...)
+			}
+		}
+	}
+	if len(at) > 0 {
+		f.firstNs, f.lastNs = slices.Min(at), slices.Max(at)
+	}
+}
+
+// queues returns the queues that a fault fills, by node and port: those in which packets of a flood were dropped, or at
+// the nodes of a loop.
+func (t *faultTruth) queues(f *fault) map[[2]uint32]bool {
+	queues := map[[2]uint32]bool{}
+	if f.Kind == "loop" {
+		for _, b := range t.bursts {
+			if slices.Contains(f.nodes, b.Node) {
+				queues[[2]uint32{b.Node, b.Port}] = true
+			}
+		}
+	}
+	if f.Kind == "ddos" {
+		target := t.address[f.Hosts[len(f.Hosts)-1]]
+		for _, d := range t.drops {
+			if d.Place == "queue" && slices.Contains(target, t.to[d.Flow]) && d.TimeNs >= f.fromNs &&
+				d.TimeNs <= f.toNs {
+				queues[[2]uint32{d.Node, d.Out}] = true
+			}
+		}
+	}
+	return queues
+}
+
+// dropped reports whether a fault is why a packet was dropped.
+func (t *faultTruth) dropped(f *fault, d *truth.Drop) bool {
+	switch f.Kind {
+	case "ddos": // by a filter against it
+		return d.Reason == "acl_deny" && slices.Contains(t.address[f.Hosts[len(f.Hosts)-1]], t.to[d.Flow])
+	case "link_down":
+		other := func(o fault) bool { return o.Kind == "blackhole" && d.TimeNs >= o.fromNs && d.TimeNs <= o.toNs }
+		return (d.Reason == "port_down" || d.Reason == "link_down") &&
+			(d.Link == f.Link || t.ports[[2]uint32{d.Node, d.Out}] == f.Link) ||
+			d.Reason == "routing_miss" && !slices.ContainsFunc(t.faults, other) // there is no other way
+	case "gray_link":
+		return d.Reason == "gray_link" && d.Link == f.Link
+	case "blackhole":
+		return d.Reason == "routing_miss" && slices.Contains(f.nodes, d.Node)
+	case "loop":
+		return d.Reason == "ttl" && slices.Contains(f.nodes, d.Node)
+	}
+	return false
+}
+
+// moved adds the flows that took another path while a link was down, or as it was back.
+func (t *faultTruth) moved(f *fault) {
+	byEnds := map[string][]*truth.Path{}
+	for flow, list := range t.paths {
+		byEnds[t.ends[flow]] = append(byEnds[t.ends[flow]], list...)
+	}
+	for ends, list := range byEnds {
+		list = slices.DeleteFunc(list, truthLoops)
+		slices.SortStableFunc(list, func(a, b *truth.Path) int { return cmp.Compare(a.FromNs, b.FromNs) })
+		for i := 1; i < len(list); i++ {
+			_, parts := partingOf(list[i-1], list[i])
+			if parts && list[i].FromNs >= f.fromNs && list[i].FromNs <= f.toNs+quietNs {
+				f.flows[ends] = true
+			}
+		}
+	}
 }
 
 // tells reports whether an incident may be that of a fault.
@@ -134,8 +273,7 @@ func scoreIncidents(t *testing.T, v *virtualCollector, events []telemetry.Event)
 				told[i]++
 			}
 		}
-		from := n.Start.UnixNano() - v.start
-		s.startNs = max(s.startNs, from-faults[of].fromNs, faults[of].fromNs-from)
+		s.measure(t, n, faults, of, v.start)
 	}
 	for i, f := range faults {
 		s.faults++
@@ -146,4 +284,46 @@ func scoreIncidents(t *testing.T, v *virtualCollector, events []telemetry.Event)
 		}
 	}
 	return s
+}
+
+// measure compares begin, end and extent of an incident with those of its fault: of all floods of a host together.
+func (s *incidentScore) measure(t *testing.T, n *telemetry.Incident, faults []fault, of int, startNs int64) {
+	t.Helper()
+	f := faults[of]
+	f.drops, f.flows = maps.Clone(f.drops), maps.Clone(f.flows)
+	for i := range faults {
+		if o := &faults[i]; f.Kind == "ddos" && o.Kind == "ddos" && o.tells(n, startNs) {
+			f.firstNs, f.fromNs, f.lastNs = min(f.firstNs, o.firstNs), min(f.fromNs, o.fromNs), max(f.lastNs, o.lastNs)
+			maps.Copy(f.drops, o.drops)
+			maps.Copy(f.flows, o.flows)
+		}
+	}
+	from := n.Start.UnixNano() - startNs
+	s.startNs = max(s.startNs, from-f.firstNs, f.firstNs-from)
+	s.madeNs = max(s.madeNs, from-f.fromNs, f.fromNs-from)
+	if n.End != nil && f.Kind != "clock" { // it jumped, and stays where it is
+		end := n.End.UnixNano() - startNs
+		s.endNs = max(s.endNs, end-f.lastNs, f.lastNs-end)
+	}
+	if len(f.drops) == 0 {
+		return
+	}
+	packets, flows := uint64(len(f.drops)), uint64(len(f.flows))
+	exact := n.PacketsLost == packets && n.FlowsHit == flows
+	switch {
+	case slices.Contains(n.AtLeast, "flows_hit") || slices.Contains(n.AtLeast, "packets_hit"):
+		s.bounds++
+		if n.PacketsLost <= packets && n.FlowsHit <= flows {
+			s.below++
+			return
+		}
+	case exact:
+		s.known++
+		s.exact++
+		return
+	default:
+		s.known++
+	}
+	t.Logf("%s: got %d packets lost and %d flows hit, want %d and %d (at least %v): %s", f.Kind, n.PacketsLost,
+		n.FlowsHit, packets, flows, n.AtLeast, n.Text)
 }

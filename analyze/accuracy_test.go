@@ -260,13 +260,19 @@ func TestAccuracy(t *testing.T) {
 				}
 			}
 			recall, precision := percent(incidents.found, incidents.faults), percent(incidents.right, incidents.told)
-			fmt.Fprintf(&table, "| incidents | %d | %.1f %% | %.1f %% of %d | %.2f ms | |\n", incidents.faults, recall,
-				precision, incidents.told, float64(incidents.startNs)/1e6)
-			// A gray link begins to lose packets some time after it is broken.
+			fmt.Fprintf(&table, "| incidents | %d | %.1f %% | %.1f %% of %d | %.2f ms | %.2f ms |\n", incidents.faults,
+				recall, precision, incidents.told, float64(incidents.startNs)/1e6, float64(incidents.endNs)/1e6)
+			fmt.Fprintf(&table, "%.2f ms from when faults are made; %d of %d extents are exact, %d of %d lower bounds hold\n",
+				float64(incidents.madeNs)/1e6, incidents.exact, incidents.known, incidents.below, incidents.bounds)
+			// Drops that are too few for an event are in no extent.
 			if mode.alone != nil {
-				if recall < 95 || precision < 95 || incidents.startNs > 2*ScanNs {
+				if recall < 95 || precision < 95 || incidents.startNs > ScanNs || incidents.endNs > 2*ScanNs {
 					t.Errorf("incidents: %d of %d found, %d of %d are right", incidents.found, incidents.faults,
 						incidents.right, incidents.told)
+				}
+				if percent(incidents.exact, incidents.known) < 95 || percent(incidents.below, incidents.bounds) < 95 {
+					t.Errorf("of incidents, %d of %d extents are exact, and %d of %d lower bounds hold",
+						incidents.exact, incidents.known, incidents.below, incidents.bounds)
 				}
 			}
 			bursts := scores[telemetry.EventMicroburst]

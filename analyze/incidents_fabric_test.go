@@ -1,0 +1,75 @@
+package analyze
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/waybill-int/waybill/analyze/incident"
+	"github.com/waybill-int/waybill/internal/test"
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// incidentNetwork is a ring in which nothing is wrong, and no queue is full.
+const incidentNetwork = `
+topology: {ring: {nodes: 6, hosts: 2, host_link: {rate: 50M}, ring_link: {rate: 100M, delay: 50us}}}
+traffic:
+  - {poisson: {load: 1%, sizes: web_search, max_size: 20kB}, ip: mixed}
+  - {constant: {from: h1, to: h5}, rate: 1M, packet: 500, port: 6001}
+  - {constant: {from: h3, to: h8}, rate: 1M, packet: 500, port: 6002}
+  - {constant: {from: h5, to: h1}, rate: 1M, packet: 500, port: 6003}
+  - {constant: {from: h9, to: h11}, rate: 1M, packet: 500, port: 6004}
+  - {constant: {from: h12, to: h10}, rate: 1M, packet: 500, port: 6005}
+`
+
+// Faults that overlap stay apart: each makes exactly one incident, of its kind, at its place, from when packets met it,
+// with the packets and flows that it cost; and there is no other.
+func TestFaultsThatOverlap(t *testing.T) {
+	if test.RaceDetector {
+		t.Skip("ten times as slow, and nothing here runs side by side")
+	}
+	const (
+		blackhole = "  - {at: 3s, for: 3s, blackhole: {node: pop2, prefix: 10.0.3.0/24}}\n"
+		slow      = "  - {at: 4s, for: 3s, slow_switch: {node: pop5, extra: 300us}}\n"
+		link      = "  - {at: 3500ms, for: 3s, link_down: {link: [pop5, pop6]}}\n"
+	)
+	for name, c := range map[string]struct {
+		faults string
+		n      int
+	}{
+		"two": {blackhole + slow, 2}, "two with a link": {blackhole + link, 2}, "three": {blackhole + link + slow, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := scenarioOf(t, "name: overlap\nduration: 10s\n"+incidentNetwork+"faults:\n"+c.faults)
+			s.INT.Text = []byte(everyPacket)
+			v := emulation{shards: 2}.runScenario(t, s)
+			events, _ := v.log.Events(nil, 100_000)
+			got := scoreIncidents(t, v, events)
+			if got.faults != c.n || got.found != c.n || got.told != c.n || got.right != c.n || got.startNs > ScanNs ||
+				got.exact != got.known || got.below != got.bounds {
+				t.Errorf("got %+v, want %d faults with one incident each", got, c.n)
+				for _, n := range incident.Of(events) {
+					t.Logf("%v to %v %v %v: %s", n.Start, n.End, n.Severity, n.Kind, n.Text)
+				}
+			}
+		})
+	}
+}
+
+// In a minute without faults nothing is an incident that anybody has to look at.
+func TestMinuteWithoutFaults(t *testing.T) {
+	if test.RaceDetector {
+		t.Skip("ten times as slow, and nothing here runs side by side")
+	}
+	s := scenarioOf(t, "name: quiet\nduration: 60s\n"+incidentNetwork)
+	s.INT.Text = []byte(everyPacket)
+	v := emulation{shards: 2}.runScenario(t, s)
+	events, _ := v.log.Events(nil, 100_000)
+	if !slices.ContainsFunc(events, func(e telemetry.Event) bool { return e.Kind == telemetry.EventNewFlow }) {
+		t.Fatal("no flow was seen")
+	}
+	for _, n := range incident.Of(events) {
+		if n.Severity > telemetry.Info {
+			t.Errorf("%v to %v %v: %s", n.Start, n.End, n.Kind, n.Text)
+		}
+	}
+}
