@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import type { Incident } from '../src/api/types';
 import { chainOf, frameOf } from '../src/pages/incident/chain';
+import { extentOf, unseenOf } from '../src/pages/incident/extent';
 
 const event = (id: string, second: number, of?: string) => ({
   id,
@@ -35,4 +37,23 @@ test('what goes on reaches now', () => {
   expect(frameOf({ start, end: null, events: [event('a', 1)] }, now)).toEqual({ from: now - 21_000, to: now + 1000 });
   const over = frameOf({ start, end: '2026-01-01T00:00:11Z', events: [event('a', 1), event('b', 0)] }, now);
   expect(over).toEqual({ from: now - 21_000 - 550, to: now - 10_000 + 550 });
+});
+
+test('whom an incident hit, and what was not seen meanwhile', () => {
+  const incident = {
+    flows_hit: 3,
+    hosts_hit: 1200,
+    packets_hit: 0,
+    bytes_hit: 64_000,
+    at_least: ['hosts_hit', 'packets_hit'],
+    unseen: [
+      { source: '192.0.2.1', name: 'leaf1', lost: 3, sent: 200 },
+      { source: '192.0.2.2', lost: 0, sent: 0, silent: true },
+    ],
+  } as Incident;
+  expect(extentOf(incident).map(({ text }) => text)).toEqual(['3', 'at least 1,200', '–', '64 kB']);
+  expect(unseenOf(incident)).toEqual([
+    '3 of 200 datagrams of leaf1 were lost on the way here',
+    'nothing came from 192.0.2.2',
+  ]);
 });

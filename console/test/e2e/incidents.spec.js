@@ -51,6 +51,9 @@ test('the page of an incident has its events, each below what it follows from', 
   }
   assert.equal(said.filter((line) => line.includes('the cause')).length, incident.events.filter((e) => !e.of).length);
   assert.ok((await text(page)).toLowerCase().includes(incident.action.toLowerCase()));
+  assert.ok(incident.flows_hit > 0);
+  const hit = await page.locator('dl div', { hasText: 'Flows hit' }).locator('dd').textContent();
+  assert.ok(hit.endsWith(String(incident.flows_hit)), hit);
   assert.equal(await page.locator('canvas').count(), 1);
   await accessible(page, 'incident');
   await shoot(page, 'incident');
