@@ -251,12 +251,15 @@ type pathRun struct {
 }
 
 func (p *pathRuns) add(r *flowPathRow) {
-	if !r.Start.Equal(p.at) {
-		p.before, p.at = p.at, *r.Start
-	}
 	path := uint64(0) // not known
 	if r.Path != nil {
 		path = uint64(*r.Path)
+	}
+	if path == 0 && *r.Packets == 0 && *r.Drops == 0 { // its first packet still waited for postcards
+		return
+	}
+	if !r.Start.Equal(p.at) {
+		p.before, p.at = p.at, *r.Start
 	}
 	i, running := p.running[path]
 	if p.pieces || !running || p.list[i].latest.Before(p.before) {

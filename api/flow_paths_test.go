@@ -246,3 +246,19 @@ func TestClientFlowPaths(t *testing.T) {
 		t.Errorf("a flow of the past: %v", err)
 	}
 }
+
+// An interval that ended while the first packet of a flow waited for its postcards tells of no path.
+func TestFlowPathsBeforeTheFirst(t *testing.T) {
+	runs := pathRuns{step: time.Second, running: map[uint64]int{}}
+	add := func(second int64, path *types.PathID, packets, drops uint64) {
+		at, bytes := time.Unix(second, 0), 100*packets
+		runs.add(&flowPathRow{Start: &at, Path: path, Packets: &packets, Bytes: &bytes, Drops: &drops})
+	}
+	a := types.PathID(7)
+	add(1, nil, 0, 0)
+	add(2, &a, 3, 0)
+	add(3, nil, 0, 1)
+	if spans := runs.spans(); len(spans) != 2 || spans[0].Packets != 3 || *spans[1].Drops != 1 {
+		t.Errorf("got %+v", spans)
+	}
+}
