@@ -29,6 +29,8 @@ type remoteStore struct {
 	database string
 	away     atomic.Bool
 	refused  atomic.Int64 // requests while it was away
+	pass     http.HandlerFunc
+	instead  atomic.Pointer[http.HandlerFunc] // of pass; nil: none
 }
 
 func newRemoteStore(t *testing.T) *remoteStore {
@@ -44,7 +46,7 @@ func newRemoteStore(t *testing.T) *remoteStore {
 	s.database = strings.Trim(to.Path, "/")
 	to.Path = ""
 	proxy := httputil.NewSingleHostReverseProxy(to)
-	s.Server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s.pass = func(w http.ResponseWriter, r *http.Request) {
 		if s.away.Load() {
 			s.refused.Add(1)
 			panic(http.ErrAbortHandler)
@@ -58,6 +60,13 @@ func newRemoteStore(t *testing.T) *remoteStore {
 			return
 		}
 		proxy.ServeHTTP(w, r)
+	}
+	s.Server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if instead := s.instead.Load(); instead != nil {
+			(*instead)(w, r)
+			return
+		}
+		s.pass(w, r)
 	}))
 	t.Cleanup(s.Close)
 	return s

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -58,28 +59,33 @@ func TestStoreCopy(t *testing.T) {
 	// The server stands still at a request, so that the process is killed there.
 	reached, killed, inserts := make(chan struct{}), make(chan struct{}), 0
 	stopAt, behind := 0, false
-	handler := remote.Config.Handler
-	remote.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		stop := false
+	var mu sync.Mutex // of the three
+	standing := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		stop, late := false, behind
 		if strings.HasPrefix(r.URL.Query().Get("query"), "INSERT") {
 			inserts++
 			stop = inserts == stopAt
 		}
+		mu.Unlock()
 		if stop {
-			if behind { // with an answer that does not arrive
-				handler.ServeHTTP(&discarded{header: http.Header{}}, r)
+			if late { // with an answer that does not arrive
+				remote.pass(&discarded{header: http.Header{}}, r)
 			}
 			reached <- struct{}{}
 			<-killed
 			panic(http.ErrAbortHandler)
 		}
-		handler.ServeHTTP(w, r)
+		remote.pass(w, r)
 	})
+	remote.instead.Store(&standing)
 	for _, at := range []struct {
 		insert int
 		behind bool
 	}{{2, false}, {3, true}, {1, true}} {
+		mu.Lock()
 		inserts, stopAt, behind = 0, at.insert, at.behind
+		mu.Unlock()
 		c := exec.Command(os.Args[0], "-test.run=^TestServeProcess$")
 		c.Env = append(os.Environ(), "WAYBILL_TEST_ARGS=store copy "+data+" "+config)
 		ended := make(chan error, 1)
@@ -98,7 +104,9 @@ func TestStoreCopy(t *testing.T) {
 			t.Fatalf("it ended before insert %d: %v\n%s", at.insert, err, output)
 		}
 	}
+	mu.Lock()
 	stopAt = 0
+	mu.Unlock()
 	for range 2 { // the second one finds everything there
 		stdout, stderr, code := runWaybill(t, "store", "copy", data, config)
 		if code != 0 {

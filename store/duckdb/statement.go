@@ -23,7 +23,7 @@ const (
 	// statementTime is how long a statement may take.
 	statementTime = 20 * time.Second
 	// childStart is how long a process may take to be ready.
-	childStart = 10 * time.Second
+	childStart = statementTime
 )
 
 // statements are the processes that answer what users ask in SQL. Each answers one statement and is killed: nothing
