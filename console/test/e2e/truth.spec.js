@@ -75,7 +75,10 @@ test('incident', async () => {
     broken.Where,
   );
   const atLink = dropsOf((d) => d.reason + nameOf(d.node));
-  assert.equal(count(broken['Packets lost']), Math.max(...ends.map((end) => atLink[`port_down${end}`] ?? 0)));
+  assert.equal(
+    count(broken['Packets lost']),
+    ends.reduce((sum, end) => sum + (atLink[`port_down${end}`] ?? 0), 0),
+  );
   await page.goBack();
   await page
     .locator('tr', { hasText: `queue of ${nameOf(queue.node)} port ${queue.port} peaked` })
