@@ -268,7 +268,10 @@ async function complete(page, name) {
   });
   assert.deepEqual(lacks, [], `${name}: files and comparison`);
   const said = await page.evaluate(() => ({
-    joined: [...document.querySelectorAll('main p')].flatMap((p) => p.innerText.match(/[a-z)]\.[A-Z][a-z]+ .*/) ?? []),
+    // The documentation names types, such as inband.Metadata.
+    joined: [...document.querySelectorAll('main p:not(article *)')].flatMap(
+      (p) => p.innerText.match(/[a-z)]\.[A-Z][a-z]+ .*/) ?? [],
+    ),
     cut: [...document.querySelectorAll('main *')]
       .filter((e) => e.scrollWidth > e.clientWidth + 1 && e.querySelector('table'))
       .filter((e) => ['auto', 'scroll'].includes(getComputedStyle(e).overflowX))
