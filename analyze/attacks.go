@@ -37,23 +37,21 @@ func (a *attackCounts) weightOf(first *topology.HopKey) uint32 {
 func (s *Shard) attackPacket(f *flow, bytes uint32, opening bool, exporter uint32, several bool, nowNs int64) {
 	class := attack.ClassOf(&f.key, opening)
 	if w := s.attacks.counts.Passed(&f.ends, &f.key, class, bytes, f.weight); w != nil {
-		s.attackPassed(w, f, class, bytes, exporter, several, nowNs)
+		s.attacks.packet = attack.Packet{
+			Class: class, Bytes: bytes, Weight: f.weight, Exporter: exporter, Several: several,
+		}
+		s.attackSource(w, f, nowNs)
 	}
-}
-
-func (s *Shard) attackPassed(
-	w *attack.Watch, f *flow, class attack.Class, bytes, exporter uint32, several bool, nowNs int64,
-) {
-	p := &s.attacks.packet
-	*p = attack.Packet{Class: class, Bytes: bytes, Weight: f.weight, Exporter: exporter, Several: several}
-	s.attackSource(w, f, nowNs)
 }
 
 // attackPostcard counts a packet of f when the first of its postcards comes: an attack is not told later for what is to
 // be known of its path.
 func (s *Shard) attackPostcard(f *flow, p *pending, hop *telemetry.Hop) {
-	key := topology.HopKeyOf(hop)
-	p.counted, p.weight = true, max(f.weight, s.attacks.weightOf(&key))
+	p.counted, p.weight = true, f.weight
+	if !f.paths[0].used { // the source of its packets is not known yet: most likely this is it
+		key := topology.HopKeyOf(hop)
+		p.weight = s.attacks.weightOf(&key)
+	}
 	s.attacks.counts.Passed(&f.ends, &f.key, attack.ClassOf(&f.key, p.opening), p.bytes, p.weight)
 }
 
@@ -65,13 +63,17 @@ func (s *Shard) attackTaken(f *flow, p *pending) {
 	}
 }
 
-// attackJoined counts where a packet of f comes from whose postcards have come.
+// attackJoined counts where a packet of f comes from whose postcards have come, if it still counts as passed.
 func (s *Shard) attackJoined(f *flow, p *pending, nowNs int64) {
-	if !p.counted || p.weight != f.weight { // it was not known how many it stands for
-		s.attackTaken(f, p)
-		s.attackPacket(f, p.bytes, p.opening, p.exporter, p.several, nowNs)
-	} else if w := s.attacks.counts.Watched(&f.ends, &f.key); w != nil {
-		s.attackPassed(w, f, attack.ClassOf(&f.key, p.opening), p.bytes, p.exporter, p.several, nowNs)
+	if !p.counted {
+		return
+	}
+	class := attack.ClassOf(&f.key, p.opening)
+	if w := s.attacks.counts.Restate(&f.ends, &f.key, class, p.bytes, p.weight, f.weight); w != nil {
+		s.attacks.packet = attack.Packet{
+			Class: class, Bytes: p.bytes, Weight: f.weight, Exporter: p.exporter, Several: p.several,
+		}
+		s.attackSource(w, f, nowNs)
 	}
 }
 

@@ -517,3 +517,37 @@ func TestAttacksReconfigured(t *testing.T) {
 		t.Errorf("an attack is told at %v s, want 5 to 6", begun)
 	}
 }
+
+// Where nodes have rates of their own, a packet stands for as many as that of its source says, whoever tells of it
+// first and whether somebody looks before all have told.
+func TestAttackPostcardsOfNodesWithRates(t *testing.T) {
+	s := NewShard(DefaultConfig())
+	s.attacks.sampling = map[uint32]telemetry.SampleRate{1: 10, 2: 100}
+	var sum attack.Tally
+	look := func() {
+		s.Attacks(func(c *attack.Counts) {
+			c.Look(func(_ attack.Target, tally *attack.Tally) {
+				sum.Passed[attack.UDP].Packets += tally.Passed[attack.UDP].Packets
+			}, func(attack.RuleKey, *attack.Rule) {})
+		})
+	}
+	at := second
+	tell := func(packet uint64, order ...int) {
+		for _, i := range order {
+			r := cardReport(packet, uint8(62-i), hopAt(uint32(1+i), 1000))
+			s.Process(&telemetry.Batch{Reports: []telemetry.Report{r}}, at)
+			at += 1e6
+			look()
+		}
+		endWait(s, at)
+		at += second
+		look()
+	}
+	tell(1, 0, 1)
+	for packet := uint64(2); packet <= 20; packet++ {
+		tell(packet, 1, 0)
+	}
+	if got := sum.Passed[attack.UDP].Packets; got != 200 {
+		t.Errorf("20 packets of 1 in 10 stand for %d", got)
+	}
+}

@@ -338,9 +338,15 @@ func (c *Counts) TakeBack(e *Ends, key *telemetry.FlowKey, class Class, bytes, w
 	r.Squares -= min(r.Squares, w*(w-1))
 }
 
-// Watched returns the watch of who watches the destination of a flow, or nil.
-func (c *Counts) Watched(e *Ends, key *telemetry.FlowKey) *Watch {
-	if len(c.watches) == 0 {
+// Restate says for how many packets one stands that Passed counted as another number of them, which somebody may have
+// looked at meanwhile. It returns the watch of who watches its destination, or nil.
+func (c *Counts) Restate(e *Ends, key *telemetry.FlowKey, class Class, bytes, stood, stands uint32) *Watch {
+	switch stood, stands = max(stood, 1), max(stands, 1); {
+	case stands > stood:
+		return c.Passed(e, key, class, bytes, stands-stood)
+	case stands < stood:
+		c.TakeBack(e, key, class, bytes, stood-stands)
+	case len(c.watches) == 0:
 		return nil
 	}
 	r := c.rowOf(&e.dst, Target{key.Dst, key.TunnelID})
