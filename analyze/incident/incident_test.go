@@ -223,7 +223,8 @@ func TestRules(t *testing.T) {
 
 // A blackhole that was there before a link failed does not follow from that.
 func TestBlackholeBeforeLink(t *testing.T) {
-	const hole, link = "blackhole 2 9 node=7 cause=no_route first_drop_after=", "link_lost 2.5 9 node=1 port=2 to=5 to_port=1 count=4"
+	const hole = "blackhole 2 9 node=7 cause=no_route first_drop_after="
+	const link = "link_lost 2.5 9 node=1 port=2 to=5 to_port=1 count=4"
 	for after, want := range map[string]int{"100000000": 2, "700000000": 1} {
 		if list := Of(eventsOf(t, hole+after, link)); len(list) != want {
 			t.Errorf("first drop after %s ns: got %d incidents, want %d", after, len(list), want)
@@ -363,12 +364,18 @@ func TestExtent(t *testing.T) {
 		least                              []string
 	}{
 		{ // a storm has the packets of a blackhole, and a link those that its port dropped
-			events: []string{"blackhole 2 9 node=1 reason=29 cause=no_route count=6", "drop_storm 2 9 node=1 reason=29 cause=no_route count=8"},
-			hits:   [][]uint64{{1}, {1, 2}}, lost: 8, packets: 8, bytes: 800, flows: 2, hosts: 3,
+			events: []string{
+				"blackhole 2 9 node=1 reason=29 cause=no_route count=6",
+				"drop_storm 2 9 node=1 reason=29 cause=no_route count=8",
+			},
+			hits: [][]uint64{{1}, {1, 2}}, lost: 8, packets: 8, bytes: 800, flows: 2, hosts: 3,
 		},
 		{
-			events: []string{lostLink + " count=9", "drop_storm 2 3 node=1 port=2 cause=egress_link_down count=8", "path_change 3 3 node=1 port=2 new_port=3"},
-			hits:   [][]uint64{{1, 2, 3}, {1}, {3, 4}}, lost: 9, packets: 9, bytes: 900, flows: 4, hosts: 5,
+			events: []string{
+				lostLink + " count=9", "drop_storm 2 3 node=1 port=2 cause=egress_link_down count=8",
+				"path_change 3 3 node=1 port=2 new_port=3",
+			},
+			hits: [][]uint64{{1, 2, 3}, {1}, {3, 4}}, lost: 9, packets: 9, bytes: 900, flows: 4, hosts: 5,
 		},
 		{ // what waited in a queue, and what it dropped
 			events: []string{"microburst 2 4 node=1 port=3 count=10", "drop_storm 2 5 node=1 port=3 cause=queue_full count=4"},
