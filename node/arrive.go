@@ -12,12 +12,15 @@ const reasonForeignINT = 60
 func (n *Node) Arrive(frame []byte, in Ingress, s *State) Verdict {
 	p := &n.visit.packet
 	*s = State{inPort: in.Port, arrivedNs: in.TimeNs, mode: n.mode}
+	if in.Untimed {
+		s.flags = untimed
+	}
 	n.count(Arrived)
 	err := n.inside.Parse(frame, p)
 	if n.isEdge(in.Port) {
 		n.count(FromEdge)
 		if !n.acceptEdge || !p.INT.Present || n.accepts(p) {
-			s.flags = fromOutside
+			s.flags |= fromOutside
 		}
 	}
 	if err == nil && s.is(fromOutside) && p.INT.Present && !n.accepts(p) {
@@ -49,7 +52,9 @@ func (n *Node) Arrive(frame []byte, in Ingress, s *State) Verdict {
 		s.flow, s.Protocol, s.DstPort = p.Flow.Hash(), p.Outer.Protocol, p.Outer.DstPort
 	}
 	s.flags |= flowFlags(p)
-	n.match(p, s)
+	if !in.Unwatched {
+		n.match(p, s)
+	}
 	return Verdict{}
 }
 

@@ -23,6 +23,27 @@ func (q *Queue) threshold() event.Threshold {
 	}
 }
 
+// Thresholds returns when the first queue of each port is congested, for who finds that out instead of the node.
+func (n *Node) Thresholds() (list []event.Threshold) {
+	for range n.spec.Ports {
+		list = append(list, event.Threshold{})
+	}
+	for i := range n.config.Queues {
+		q := &n.config.Queues[i]
+		for port := range list {
+			if q.about(port, 0) {
+				list[port] = q.threshold()
+			}
+		}
+	}
+	return list
+}
+
+// about says whether q is about a queue of a port, both from 0.
+func (q *Queue) about(port, queue int) bool {
+	return (q.Port == 0 || int(q.Port) == port+1) && (q.Queue == nil || int(*q.Queue) == queue)
+}
+
 // addQueues makes what watches the queues of each port.
 func (n *Node) addQueues() error {
 	for port := range n.spec.Ports {
@@ -30,7 +51,7 @@ func (n *Node) addQueues() error {
 		for i := range n.config.Queues {
 			q := &n.config.Queues[i]
 			for queue := range thresholds {
-				if (q.Port == 0 || int(q.Port) == port+1) && (q.Queue == nil || int(*q.Queue) == queue) {
+				if q.about(port, queue) {
 					thresholds[queue] = q.threshold()
 				}
 			}
@@ -46,6 +67,9 @@ func (n *Node) addQueues() error {
 
 // observe takes a packet that went through a queue.
 func (n *Node) observe(e *Egress) (v event.Verdict) {
+	if e.Congestion != nil {
+		return *e.Congestion
+	}
 	c := n.queuesOf(e.Port)
 	if c == nil {
 		return v
@@ -58,6 +82,9 @@ func (n *Node) observe(e *Egress) (v event.Verdict) {
 
 // tailDrop takes a packet that a full queue had no room for.
 func (n *Node) tailDrop(d *Drop) (v event.Verdict) {
+	if d.Congestion != nil {
+		return *d.Congestion
+	}
 	c := n.queuesOf(d.Port)
 	if c == nil {
 		return v

@@ -19,6 +19,7 @@ func TestLoadErrors(t *testing.T) {
 		{"carrier: geneva", `line 1: carrier: got "geneva"`},
 		{"version: 1.0\nmode: mx", "line 2: mode: mode MX: only INT 2.x has it"},
 		{"version: 1.0\ncarrier: gre", "line 1: mode: carrier: this version does not have it"},
+		{"version: 1.0\ncarrier: dst-port", "carrier: in the shim of INT 1.0 is no place for the port that a packet had"},
 		{"version: 2016\ncarrier: dscp", "carrier: this version does not have it"},
 		{"carrier: marker", "line 1: mode: carrier: its code point is not configured"},
 		{"\ncolour: red", `line 2: unknown key "colour"`},

@@ -34,6 +34,9 @@ func (n *Node) measure(v *visit) {
 		m.QueueCongestion = uint32(min(100*float64(e.QueueBytes)/float64(e.QueueLimit), 100))
 	}
 	n.leaves(m, s.arrivedNs, e.DepartedNs)
+	if s.is(untimed) {
+		m.Has &^= inband.HopLatency | inband.IngressTS
+	}
 	m.EgressTxUtil = 0
 	if e.Bps > 0 && n.omit&inband.EgressTxUtil == 0 {
 		m.Has |= inband.EgressTxUtil

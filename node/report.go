@@ -88,7 +88,8 @@ func (n *Node) queueReport(v *visit, frame []byte) {
 	if v.state.is(watched) || v.packet.INT.Present && v.packet.INT.Malformed == 0 {
 		flags = telemetry.Tracked
 	}
-	n.tell(v, flags, frame, v.packet.Payload, n.usual|report.MDQueue|report.MDInterfaces, n.inside.DomainID)
+	keep := max(v.packet.Payload-(len(v.packet.Frame)-len(frame)), 0) // of the packet without INT
+	n.tell(v, flags, frame, keep, n.usual|report.MDQueue|report.MDInterfaces, n.inside.DomainID)
 }
 
 // tell sends a report about a packet. metadata are the RepMdBits of what this node says of itself.

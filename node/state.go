@@ -2,6 +2,7 @@ package node
 
 import (
 	"github.com/waybill-int/waybill/node/embed"
+	"github.com/waybill-int/waybill/node/event"
 	"github.com/waybill-int/waybill/node/watch"
 )
 
@@ -38,6 +39,7 @@ const (
 	reportAll                          // events do not matter
 	flowStart                          // TCP SYN
 	flowEnd                            // TCP FIN or RST
+	untimed                            // when it came is not known
 )
 
 func (s *State) is(f stateFlags) bool { return s.flags&f != 0 }
@@ -46,6 +48,9 @@ func (s *State) is(f stateFlags) bool { return s.flags&f != 0 }
 type Ingress struct {
 	Port   uint32 // from 1
 	TimeNs uint64 // when its last bit did, by the clock of the node
+
+	Unwatched bool // whoever looked at it first has decided so, and the watchlist is not asked
+	Untimed   bool // nobody knows when it came; TimeNs is when it left
 }
 
 // A Verdict says what becomes of a packet that has arrived.
@@ -64,6 +69,9 @@ type Egress struct {
 	BufferBytes uint64 // in all queues then
 	EnqueuedNs  uint64
 	DepartedNs  uint64
+
+	// Congestion is what somebody says of the queue who has seen all of its packets; nil: the node observes it itself.
+	Congestion *event.Verdict
 
 	TxBps uint64 // bit/s that left the port of late
 	Bps   uint64 // bit/s that can; 0: unknown
@@ -109,9 +117,10 @@ const (
 type Drop struct {
 	Place      Place
 	Reason     uint8
-	TimeNs     uint64 // by the clock of the node
-	Port       uint32 // where it was to go out; 0 if that was not known yet
-	Queue      uint8  // of that port
-	QueueBytes uint64 // in that queue
-	Always     bool   // it is reported, whatever the drop watchlist says: a filter that somebody asked for dropped it
+	TimeNs     uint64         // by the clock of the node
+	Port       uint32         // where it was to go out; 0 if that was not known yet
+	Queue      uint8          // of that port
+	QueueBytes uint64         // in that queue
+	Congestion *event.Verdict // as in Egress
+	Always     bool           // it is reported, whatever the drop watchlist says: a filter dropped it
 }

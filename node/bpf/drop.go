@@ -47,9 +47,8 @@ func DropReasons() (map[uint16]string, error) {
 func (r *Reporter) dropped(e *Event, out *node.Output) {
 	r.fill(e)
 	frame := r.frame
-	edge := e.InPort == 0 || r.Edge(e.InPort)
-	if e.Record > 0 {
-		frame = r.withdraw(e, edge)
+	if e.Inserted || e.Record > 0 {
+		frame = r.withdraw(e)
 	}
 	ttl := uint8(0)
 	if at := ipAt(frame); at+8 < len(frame) {
@@ -64,7 +63,7 @@ func (r *Reporter) dropped(e *Event, out *node.Output) {
 		return
 	}
 	r.Node.Arrive(frame, node.Ingress{Port: e.InPort, TimeNs: e.ArrivedNs}, &r.state)
-	d := node.Drop{TimeNs: e.DepartedNs, Port: e.OutPort, QueueBytes: e.QueueBytes}
+	d := node.Drop{TimeNs: e.DepartedNs, Port: e.OutPort, QueueBytes: e.QueueBytes, Congestion: &e.Congestion}
 	d.Place, d.Reason = r.Why(e.Reason, ttl)
 	d.Always = e.Reason == ReasonFiltered
 	if d.Place == node.PlaceIngress {
@@ -74,13 +73,13 @@ func (r *Reporter) dropped(e *Event, out *node.Output) {
 }
 
 // withdraw takes from a packet what this node had put into it.
-func (r *Reporter) withdraw(e *Event, edge bool) []byte {
+func (r *Reporter) withdraw(e *Event) []byte {
 	d := r.Node.Domain()
 	var p embed.Packet
 	if d.Parse(e.Bytes, &p) != nil || !p.INT.Present || p.INT.Malformed != 0 {
 		return e.Bytes
 	}
-	if edge {
+	if e.Inserted {
 		if out, s, err := d.Strip(r.frame[:0], &p); err == nil && s.Present {
 			r.frame = out
 		}

@@ -3,6 +3,8 @@ package bpf
 import (
 	"encoding/binary"
 	"errors"
+
+	"github.com/waybill-int/waybill/node/event"
 )
 
 // An Event is a packet that can be worth a report: as it came, and how it left.
@@ -20,10 +22,16 @@ type Event struct {
 	// Of a packet that the kernel dropped: as it was then, and why. Others have Reason 0.
 	Reason            uint16 // enum skb_drop_reason of the kernel, see DropReasons
 	Record, RecordLen int    // where in Bytes the record of this node stands; 0: there is none
+	Segments          int    // packets that a network card would have made of it; at least 1
+
+	Congestion event.Verdict // of its queue
+	Leaving    bool          // Bytes are as it left, with the record of this node; ArrivedNs 0: nobody knows
+	Inserted   bool          // INT in Bytes is of this node
+	Unwatched  bool          // no watchlist has chosen it
 }
 
 // eventHeader is the length of struct event of src/types.h in front of its bytes.
-const eventHeader = 80
+const eventHeader = 88
 
 var errEvent = errors.New("an event of the programs is cut off")
 
@@ -39,6 +47,16 @@ func (e *Event) decode(b []byte) error {
 	kept := int(order.Uint32(b[56:]))
 	e.Queue, e.TTL, e.MAC = b[60], b[61], [12]byte(b[62:])
 	e.Reason, e.Record, e.RecordLen = order.Uint16(b[74:]), int(order.Uint16(b[76:])), int(order.Uint16(b[78:]))
+	met := b[80]
+	e.Segments = max(1, int(order.Uint16(b[82:])))
+	e.Congestion = event.Verdict{Congested: met&1 > 0}
+	if met&2 > 0 {
+		e.Congestion.Reason = event.QueueCongestion
+		if e.Reason != 0 {
+			e.Congestion.Reason = event.TailDrop
+		}
+	}
+	e.Leaving, e.Inserted, e.Unwatched = met&4 > 0, met&8 > 0, met&16 > 0
 	if kept > len(b)-eventHeader || kept > e.Len {
 		return errEvent
 	}

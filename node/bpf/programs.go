@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"math/bits"
 	"os"
 	"slices"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/waybill-int/waybill/node"
 	"github.com/waybill-int/waybill/node/embed"
+	"github.com/waybill-int/waybill/node/event"
 	"github.com/waybill-int/waybill/node/watch"
 	"github.com/waybill-int/waybill/wire/inband"
 )
@@ -27,29 +29,37 @@ import (
 // A Config is what does not change as long as the programs are loaded.
 type Config struct {
 	NodeID       uint32
-	Mode         watch.Mode    // of the domain
-	Domain       *embed.Domain // its version, its carrier and what announces INT; nil: no packet has INT
-	AcceptEdge   bool          // packets from edges may have INT
-	DeviceDomain uint16        // domain whose packets say which device sent them; 0: they do not
-	DSFlags      uint16        // of that domain
-	Clone        bool          // sources leave packets alone, and send clones with INT behind them
-	Pop          bool          // the stack of a packet that has no room for a record is reported and removed
-	Drops        bool          // what the kernel drops makes events too
-	Local        bool          // what came by no port, of this machine, is watched too: clones of it are sent
-	Known        uint16        // instructions whose metadata the node knows
-	Truncate     uint16        // bytes of a packet that a report has behind INT and L4; 0: all
-	Slots        int           // packets that may be on their way through the switch and be reported
-	Watched      int           // entries that the flow watchlist may have
-	Pins         string        // folder in a bpffs; what a process before has left there is taken over. "": none
-	Keep         bool          // leave the programs there when this process ends
+	Mode         watch.Mode        // of the domain
+	Domain       *embed.Domain     // its version, its carrier and what announces INT; nil: no packet has INT
+	AcceptEdge   bool              // packets from edges may have INT
+	DeviceDomain uint16            // domain whose packets say which device sent them; 0: they do not
+	DSFlags      uint16            // of that domain
+	Clone        bool              // ports may have Clone
+	Pop          bool              // the stack of a packet that has no room for a record is reported and removed
+	Drops        bool              // what the kernel drops makes events too
+	Fast         bool              // ports may be made fast
+	Local        bool              // what came by no port, of this machine, is watched too: clones of it are sent
+	Known        uint16            // instructions whose metadata the node knows
+	Truncate     uint16            // bytes of a packet that a report has behind INT and L4; 0: all
+	Queues       []event.Threshold // by port: when its queue is congested
+	FullReasons  []uint16          // of drops for want of room in a queue
+	Slots        int               // packets that may be on their way through the switch and be reported
+	Watched      int               // entries that the flow watchlist may have
+	Pins         string            // folder in a bpffs; what a process before has left there is taken over. "": none
+	Keep         bool              // leave the programs there when this process ends
 }
 
 // A Port is a port of the switch.
 type Port struct {
 	ID      uint32
 	Edge    bool
+	Clone   bool // as a source it leaves packets alone, and sends clones with INT behind them (Config.Clone)
 	Ifindex int
 	Queue   int // interface that has the IP address and the queue: a bridge of this port alone; 0: Ifindex
+	// Fast: packets between two such ports that the kernel would only forward do not go through its stack
+	// (Config.Fast). Its driver has to take frames; MAC is its address.
+	Fast bool
+	MAC  [6]byte
 }
 
 // Programs are the programs of one node, loaded.
@@ -62,6 +72,7 @@ type Programs struct {
 	half    uint32 // of the watchlists that is active
 	limits  struct{ tables, buckets, rules int }
 	drops   bool
+	fast    bool
 	filters map[string]uint32 // by id: the key in the kernel
 	pins    *pins
 }
@@ -85,16 +96,18 @@ func load(c Config, testing bool) (*Programs, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Programs{drops: c.Drops, filters: map[string]uint32{}}
+	p := &Programs{drops: c.Drops, fast: c.Fast, filters: map[string]uint32{}}
 	p.limits.tables, p.limits.rules = maxTables, 4*max(c.Watched, 1024)
 	p.limits.buckets = 8 * p.limits.rules
 	slots := 1 << bits.Len(uint(max(c.Slots, 1)-1))
+	queues, times := watchedQueues(c.Queues)
 	for name, value := range map[string]any{
 		"node_id": c.NodeID, "domain_mode": uint8(c.Mode), "version": uint8(d.Version), "carrier": uint8(d.Carrier),
 		"dscp_value": d.Points.INTDSCP, "dscp_mask": d.Points.INTDSCPMask, "int_port": d.Points.INTUDPPort,
 		"gpe_nexts": gpeNexts, "gpe_next": gpeNext, "geneve_class": geneveClass,
 		"accept_edge": c.AcceptEdge, "known": c.Known, "truncate": c.Truncate, "testing": testing,
-		"device_domain": c.DeviceDomain, "ds_flags": c.DSFlags, "clones": c.Clone, "pop": c.Pop, "local": c.Local,
+		"device_domain": c.DeviceDomain, "ds_flags": c.DSFlags, "clones": c.Clone, "pop": c.Pop, "local": c.Local, "fast": c.Fast,
+		"num_queues": uint32(queues), "queue_times": times, "full_reasons": bitsOf(c.FullReasons),
 		"num_slots": uint32(slots), "max_tables": uint32(p.limits.tables), "max_actions": uint32(p.limits.rules),
 	} {
 		if err := spec.Variables[name].Set(value); err != nil {
@@ -103,7 +116,7 @@ func load(c Config, testing bool) (*Programs, error) {
 	}
 	for name, entries := range map[string]int{
 		"slots": slots, "tables": 4 * p.limits.tables, "buckets": 2 * p.limits.buckets, "rules": 2 * p.limits.rules,
-		"actions": 2 * p.limits.rules,
+		"actions": 2 * p.limits.rules, "queues": max(queues, 1),
 	} {
 		spec.Maps[name].MaxEntries = uint32(entries)
 	}
@@ -112,6 +125,9 @@ func load(c Config, testing bool) (*Programs, error) {
 	}
 	if err := p.loadPinned(&c, spec); err != nil {
 		return nil, err
+	}
+	if err := p.putQueues(c.Queues); err != nil {
+		return nil, errors.Join(err, p.Close())
 	}
 	if p.ring, err = ringbuf.NewReader(p.objects.Events); err != nil {
 		return nil, errors.Join(err, p.Close())
@@ -205,7 +221,7 @@ func (p *Programs) attachDrops() error {
 			return fmt.Errorf("follow drops: %w", err)
 		}
 	}
-	if !p.drops {
+	if !p.drops && !p.fast {
 		return nil
 	}
 	var namespace unix.Stat_t
@@ -215,13 +231,24 @@ func (p *Programs) attachDrops() error {
 	if err := p.objects.Netns.Set(uint32(namespace.Ino)); err != nil {
 		return err
 	}
-	l, err := link.AttachTracing(link.TracingOptions{Program: p.objects.Dropped})
-	if err != nil {
-		return fmt.Errorf("follow drops: %w", err)
+	var programs []*ebpf.Program
+	if p.drops {
+		programs = append(programs, p.objects.Dropped)
 	}
-	p.links = append(p.links, l)
-	if p.pins.keep {
-		return l.Pin(p.pins.path(name))
+	if p.fast {
+		programs = append(programs, p.objects.Sent, p.objects.NotSent)
+	}
+	for _, program := range programs {
+		l, err := link.AttachTracing(link.TracingOptions{Program: program})
+		if err != nil {
+			return fmt.Errorf("follow drops: %w", err)
+		}
+		p.links = append(p.links, l)
+		if p.pins.keep && program == p.objects.Dropped {
+			if err := l.Pin(p.pins.path(name)); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
@@ -237,6 +264,15 @@ func (p *Programs) attachEgress(name string, program *ebpf.Program, ifindex int)
 	return nil
 }
 
+// value is what the programs know of an interface of the port, whose address is at l3.
+func (p *Port) value(ifindex, l3 int) programsPort {
+	number := map[bool]uint16{true: 1}
+	return programsPort{
+		Ifindex: uint32(ifindex), Id: p.ID, L3: uint32(l3), Edge: number[p.Edge], Clone: number[p.Clone],
+		Fast: number[p.Fast && ifindex == p.Ifindex], Mac: p.MAC,
+	}
+}
+
 // AddPort makes interfaces known as a port.
 func (p *Programs) AddPort(port Port) error {
 	queue := port.Queue
@@ -244,10 +280,7 @@ func (p *Programs) AddPort(port Port) error {
 		queue = port.Ifindex
 	}
 	for _, ifindex := range []int{port.Ifindex, queue} {
-		value := programsPort{Ifindex: uint32(ifindex), Id: port.ID, L3: uint32(queue)}
-		if port.Edge {
-			value.Edge = 1
-		}
+		value := port.value(ifindex, queue)
 		if err := p.putPort(value); err != nil {
 			return err
 		}
@@ -275,10 +308,7 @@ func (p *Programs) putPort(value programsPort) error {
 // AddVLAN makes an interface known that gets what comes to interface of a port with the given VLAN ids, the outermost
 // first; 0: no tag.
 func (p *Programs) AddVLAN(port Port, ifindex int, ids [2]uint16) error {
-	value := programsPort{Ifindex: uint32(ifindex), Id: port.ID, L3: uint32(ifindex)}
-	if port.Edge {
-		value.Edge = 1
-	}
+	value := port.value(ifindex, ifindex)
 	return errors.Join(p.putPort(value),
 		p.objects.Vlans.Put(programsVlan{Ifindex: uint32(port.Ifindex), Ids: ids}, uint32(ifindex)))
 }
@@ -311,11 +341,29 @@ func (p *Programs) Watch(list *watch.List, demands []node.Demand) error {
 			return err
 		}
 	}
-	if err := p.objects.Active.Set(half); err != nil {
+	// In between every packet is looked at.
+	if err := errors.Join(p.objects.LeastSample.Set(uint32(0)), p.objects.Active.Set(half)); err != nil {
 		return err
 	}
 	p.half = half
-	return p.objects.HasXd.Set(xd)
+	return errors.Join(p.objects.HasXd.Set(xd), p.objects.LeastSample.Set(leastSample(list)))
+}
+
+// leastSample returns the smallest 1 in so many of the entries; 0: some choose at random, and noSample: no entry wants
+// a packet.
+func leastSample(list *watch.List) uint32 {
+	const noSample = math.MaxUint32
+	least := uint32(noSample)
+	for rank := range list.Len() {
+		switch a := list.Action(rank); {
+		case a == nil: // ignore
+		case a.Sampling == watch.SampleAtRandom:
+			return 0
+		default:
+			least = min(least, a.Sample)
+		}
+	}
+	return least
 }
 
 // maxBucket is how many rules the programs look at in a bucket.

@@ -60,24 +60,30 @@ const (
 	programsCounterWHY_NOTHING_ASKED    programsCounter = 25
 	programsCounterWHY_MALFORMED_INT    programsCounter = 26
 	programsCounterWHY_DESTINATION_ONLY programsCounter = 27
-	programsCounterKERNEL_NOT_READ      programsCounter = 28
-	programsCounterKERNEL_NOT_FORWARDED programsCounter = 29
-	programsCounterKERNEL_TUNNEL        programsCounter = 30
-	programsCounterKERNEL_NOT_EDITED    programsCounter = 31
-	programsCounterKERNEL_MOVED         programsCounter = 32
-	programsCounterKERNEL_NO_METADATA   programsCounter = 33
-	programsCounterKERNEL_NOT_CLONED    programsCounter = 34
-	programsCounterKERNEL_NOT_STRIPPED  programsCounter = 35
-	programsCounterKERNEL_OVERWRITTEN   programsCounter = 36
-	programsCounterKERNEL_RING_FULL     programsCounter = 37
-	programsCounterKERNEL_DROPS         programsCounter = 38
-	programsCounterKERNEL_DROPS_UNTOLD  programsCounter = 39
-	programsCounterKERNEL_FILTERED      programsCounter = 40
-	programsCounterKERNEL_EVENTS        programsCounter = 41
-	programsCounterKERNEL_NOTED         programsCounter = 42
-	programsCounterKERNEL_NOTED_LEFT    programsCounter = 43
-	programsCounterKERNEL_NOTED_DROPPED programsCounter = 44
-	programsCounterCOUNTERS             programsCounter = 45
+	programsCounterCONGESTION_BEGAN     programsCounter = 28
+	programsCounterCONGESTION_ENDED     programsCounter = 29
+	programsCounterKERNEL_UNSAMPLED     programsCounter = 30
+	programsCounterKERNEL_NOT_READ      programsCounter = 31
+	programsCounterKERNEL_NOT_FORWARDED programsCounter = 32
+	programsCounterKERNEL_TUNNEL        programsCounter = 33
+	programsCounterKERNEL_NOT_EDITED    programsCounter = 34
+	programsCounterKERNEL_MOVED         programsCounter = 35
+	programsCounterKERNEL_NO_METADATA   programsCounter = 36
+	programsCounterKERNEL_PARTIAL       programsCounter = 37
+	programsCounterKERNEL_NOT_CLONED    programsCounter = 38
+	programsCounterKERNEL_NOT_STRIPPED  programsCounter = 39
+	programsCounterKERNEL_OVERWRITTEN   programsCounter = 40
+	programsCounterKERNEL_RING_FULL     programsCounter = 41
+	programsCounterKERNEL_DROPS         programsCounter = 42
+	programsCounterKERNEL_DROPS_UNTOLD  programsCounter = 43
+	programsCounterKERNEL_FILTERED      programsCounter = 44
+	programsCounterKERNEL_EVENTS        programsCounter = 45
+	programsCounterKERNEL_NOTED         programsCounter = 46
+	programsCounterKERNEL_NOTED_LEFT    programsCounter = 47
+	programsCounterKERNEL_NOTED_DROPPED programsCounter = 48
+	programsCounterKERNEL_FAST          programsCounter = 49
+	programsCounterKERNEL_FAST_DROPPED  programsCounter = 50
+	programsCounterCOUNTERS             programsCounter = 51
 )
 
 type programsEvent struct {
@@ -98,6 +104,10 @@ type programsEvent struct {
 	Reason     uint16
 	Record     uint16
 	RecordLen  uint16
+	Met        uint8
+	Pad        uint8
+	Segments   uint16
+	Pad2       [4]uint8
 	Bytes      [2048]uint8
 }
 
@@ -114,8 +124,22 @@ type programsPort struct {
 	_       structs.HostLayout
 	Ifindex uint32
 	Id      uint32
-	Edge    uint32
+	Edge    uint16
+	Clone   uint16
 	L3      uint32
+	Fast    uint16
+	Mac     [6]uint8
+}
+
+type programsQueue struct {
+	_         structs.HostLayout
+	Trigger   uint32
+	Reset     uint32
+	TriggerNs uint64
+	ResetNs   uint64
+	Quota     uint32
+	TailDrop  uint32
+	State     uint64
 }
 
 type programsRule struct {
@@ -143,6 +167,8 @@ type programsScratch struct {
 	}
 	Head   [2056]uint8
 	Insert [64]uint32
+	Out    uint32
+	Macs   [12]uint8
 }
 
 type programsTable struct {
@@ -158,6 +184,7 @@ type programsTest struct {
 	_          structs.HostLayout
 	Now        [2]uint64
 	QueueBytes uint64
+	Enqueued   uint64
 	Out        uint32
 	Mtu        uint32
 	State      struct {
@@ -197,6 +224,7 @@ const (
 	programsMapFilters      = "filters"
 	programsMapNextEvent    = "next_event"
 	programsMapPorts        = "ports"
+	programsMapQueues       = "queues"
 	programsMapRules        = "rules"
 	programsMapScratches    = "scratches"
 	programsMapSlots        = "slots"
@@ -209,6 +237,8 @@ const (
 	programsProgDepart      = "depart"
 	programsProgDropped     = "dropped"
 	programsProgEnqueue     = "enqueue"
+	programsProgNotSent     = "not_sent"
+	programsProgSent        = "sent"
 	programsVarAcceptEdge   = "accept_edge"
 	programsVarActive       = "active"
 	programsVarCarrier      = "carrier"
@@ -219,7 +249,9 @@ const (
 	programsVarDsFlags      = "ds_flags"
 	programsVarDscpMask     = "dscp_mask"
 	programsVarDscpValue    = "dscp_value"
+	programsVarFast         = "fast"
 	programsVarFiltersEnd   = "filters_end"
+	programsVarFullReasons  = "full_reasons"
 	programsVarGeneveClass  = "geneve_class"
 	programsVarGpeNext      = "gpe_next"
 	programsVarGpeNexts     = "gpe_nexts"
@@ -227,14 +259,17 @@ const (
 	programsVarHasXd        = "has_xd"
 	programsVarIntPort      = "int_port"
 	programsVarKnown        = "known"
+	programsVarLeastSample  = "least_sample"
 	programsVarLocal        = "local"
 	programsVarMaxActions   = "max_actions"
 	programsVarMaxTables    = "max_tables"
 	programsVarNetns        = "netns"
 	programsVarNodeId       = "node_id"
+	programsVarNumQueues    = "num_queues"
 	programsVarNumSlots     = "num_slots"
 	programsVarOwnSockets   = "own_sockets"
 	programsVarPop          = "pop"
+	programsVarQueueTimes   = "queue_times"
 	programsVarTesting      = "testing"
 	programsVarTruncate     = "truncate"
 	programsVarVersion      = "version"
@@ -286,6 +321,8 @@ type programsProgramSpecs struct {
 	Depart  *ebpf.ProgramSpec `ebpf:"depart"`
 	Dropped *ebpf.ProgramSpec `ebpf:"dropped"`
 	Enqueue *ebpf.ProgramSpec `ebpf:"enqueue"`
+	NotSent *ebpf.ProgramSpec `ebpf:"not_sent"`
+	Sent    *ebpf.ProgramSpec `ebpf:"sent"`
 }
 
 // programsMapSpecs contains maps before they are loaded into the kernel.
@@ -300,6 +337,7 @@ type programsMapSpecs struct {
 	Filters     *ebpf.MapSpec `ebpf:"filters"`
 	NextEvent   *ebpf.MapSpec `ebpf:"next_event"`
 	Ports       *ebpf.MapSpec `ebpf:"ports"`
+	Queues      *ebpf.MapSpec `ebpf:"queues"`
 	Rules       *ebpf.MapSpec `ebpf:"rules"`
 	Scratches   *ebpf.MapSpec `ebpf:"scratches"`
 	Slots       *ebpf.MapSpec `ebpf:"slots"`
@@ -324,7 +362,9 @@ type programsVariableSpecs struct {
 	DsFlags      *ebpf.VariableSpec `ebpf:"ds_flags"`
 	DscpMask     *ebpf.VariableSpec `ebpf:"dscp_mask"`
 	DscpValue    *ebpf.VariableSpec `ebpf:"dscp_value"`
+	Fast         *ebpf.VariableSpec `ebpf:"fast"`
 	FiltersEnd   *ebpf.VariableSpec `ebpf:"filters_end"`
+	FullReasons  *ebpf.VariableSpec `ebpf:"full_reasons"`
 	GeneveClass  *ebpf.VariableSpec `ebpf:"geneve_class"`
 	GpeNext      *ebpf.VariableSpec `ebpf:"gpe_next"`
 	GpeNexts     *ebpf.VariableSpec `ebpf:"gpe_nexts"`
@@ -332,14 +372,17 @@ type programsVariableSpecs struct {
 	HasXd        *ebpf.VariableSpec `ebpf:"has_xd"`
 	IntPort      *ebpf.VariableSpec `ebpf:"int_port"`
 	Known        *ebpf.VariableSpec `ebpf:"known"`
+	LeastSample  *ebpf.VariableSpec `ebpf:"least_sample"`
 	Local        *ebpf.VariableSpec `ebpf:"local"`
 	MaxActions   *ebpf.VariableSpec `ebpf:"max_actions"`
 	MaxTables    *ebpf.VariableSpec `ebpf:"max_tables"`
 	Netns        *ebpf.VariableSpec `ebpf:"netns"`
 	NodeId       *ebpf.VariableSpec `ebpf:"node_id"`
+	NumQueues    *ebpf.VariableSpec `ebpf:"num_queues"`
 	NumSlots     *ebpf.VariableSpec `ebpf:"num_slots"`
 	OwnSockets   *ebpf.VariableSpec `ebpf:"own_sockets"`
 	Pop          *ebpf.VariableSpec `ebpf:"pop"`
+	QueueTimes   *ebpf.VariableSpec `ebpf:"queue_times"`
 	Testing      *ebpf.VariableSpec `ebpf:"testing"`
 	Truncate     *ebpf.VariableSpec `ebpf:"truncate"`
 	Version      *ebpf.VariableSpec `ebpf:"version"`
@@ -373,6 +416,7 @@ type programsMaps struct {
 	Filters     *ebpf.Map `ebpf:"filters"`
 	NextEvent   *ebpf.Map `ebpf:"next_event"`
 	Ports       *ebpf.Map `ebpf:"ports"`
+	Queues      *ebpf.Map `ebpf:"queues"`
 	Rules       *ebpf.Map `ebpf:"rules"`
 	Scratches   *ebpf.Map `ebpf:"scratches"`
 	Slots       *ebpf.Map `ebpf:"slots"`
@@ -393,6 +437,7 @@ func (m *programsMaps) Close() error {
 		m.Filters,
 		m.NextEvent,
 		m.Ports,
+		m.Queues,
 		m.Rules,
 		m.Scratches,
 		m.Slots,
@@ -418,7 +463,9 @@ type programsVariables struct {
 	DsFlags      *ebpf.Variable `ebpf:"ds_flags"`
 	DscpMask     *ebpf.Variable `ebpf:"dscp_mask"`
 	DscpValue    *ebpf.Variable `ebpf:"dscp_value"`
+	Fast         *ebpf.Variable `ebpf:"fast"`
 	FiltersEnd   *ebpf.Variable `ebpf:"filters_end"`
+	FullReasons  *ebpf.Variable `ebpf:"full_reasons"`
 	GeneveClass  *ebpf.Variable `ebpf:"geneve_class"`
 	GpeNext      *ebpf.Variable `ebpf:"gpe_next"`
 	GpeNexts     *ebpf.Variable `ebpf:"gpe_nexts"`
@@ -426,14 +473,17 @@ type programsVariables struct {
 	HasXd        *ebpf.Variable `ebpf:"has_xd"`
 	IntPort      *ebpf.Variable `ebpf:"int_port"`
 	Known        *ebpf.Variable `ebpf:"known"`
+	LeastSample  *ebpf.Variable `ebpf:"least_sample"`
 	Local        *ebpf.Variable `ebpf:"local"`
 	MaxActions   *ebpf.Variable `ebpf:"max_actions"`
 	MaxTables    *ebpf.Variable `ebpf:"max_tables"`
 	Netns        *ebpf.Variable `ebpf:"netns"`
 	NodeId       *ebpf.Variable `ebpf:"node_id"`
+	NumQueues    *ebpf.Variable `ebpf:"num_queues"`
 	NumSlots     *ebpf.Variable `ebpf:"num_slots"`
 	OwnSockets   *ebpf.Variable `ebpf:"own_sockets"`
 	Pop          *ebpf.Variable `ebpf:"pop"`
+	QueueTimes   *ebpf.Variable `ebpf:"queue_times"`
 	Testing      *ebpf.Variable `ebpf:"testing"`
 	Truncate     *ebpf.Variable `ebpf:"truncate"`
 	Version      *ebpf.Variable `ebpf:"version"`
@@ -447,6 +497,8 @@ type programsPrograms struct {
 	Depart  *ebpf.Program `ebpf:"depart"`
 	Dropped *ebpf.Program `ebpf:"dropped"`
 	Enqueue *ebpf.Program `ebpf:"enqueue"`
+	NotSent *ebpf.Program `ebpf:"not_sent"`
+	Sent    *ebpf.Program `ebpf:"sent"`
 }
 
 func (p *programsPrograms) Close() error {
@@ -455,6 +507,8 @@ func (p *programsPrograms) Close() error {
 		p.Depart,
 		p.Dropped,
 		p.Enqueue,
+		p.NotSent,
+		p.Sent,
 	)
 }
 

@@ -15,9 +15,8 @@ import (
 type Reporter struct {
 	Node *node.Node
 	// Why says where a packet is lost that the kernel drops for a reason, and what that is in reports; ttl is what the
-	// packet has then. Edge says whether a port leads out of the domain. Both are for drops only.
-	Why  func(reason uint16, ttl uint8) (node.Place, uint8)
-	Edge func(port uint32) bool
+	// packet has then.
+	Why func(reason uint16, ttl uint8) (node.Place, uint8)
 
 	state node.State
 	frame []byte
@@ -30,15 +29,22 @@ func (r *Reporter) Report(e *Event, out *node.Output) {
 		return
 	}
 	r.fill(e)
-	in := node.Ingress{Port: e.InPort, TimeNs: e.ArrivedNs}
-	if v := r.Node.Arrive(r.frame, in, &r.state); v.Drop {
+	frame := r.frame
+	if e.Inserted || e.Leaving && e.Record > 0 {
+		frame = r.withdraw(e)
+	}
+	in := node.Ingress{Port: e.InPort, TimeNs: e.ArrivedNs, Unwatched: e.Unwatched}
+	if e.ArrivedNs == 0 {
+		in.TimeNs, in.Untimed = e.DepartedNs, true
+	}
+	if v := r.Node.Arrive(frame, in, &r.state); v.Drop {
 		out.Reports = out.Reports[:0]
 		return
 	}
-	route(r.frame, e)
-	r.Node.Depart(r.frame, &r.state, node.Egress{
+	route(frame, e)
+	r.Node.Depart(frame, &r.state, node.Egress{
 		Port: e.OutPort, Queue: e.Queue, QueueBytes: e.QueueBytes, EnqueuedNs: e.EnqueuedNs, DepartedNs: e.DepartedNs,
-		MTU: e.MTU,
+		MTU: e.MTU, Congestion: &e.Congestion,
 	}, out)
 }
 

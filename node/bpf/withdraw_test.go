@@ -45,7 +45,7 @@ func TestWithdraw(t *testing.T) {
 				}
 				e := Event{Bytes: left, Len: len(left), Record: p.INT.Stack, RecordLen: len(left) - len(came)}
 				seen[fmt.Sprint(p.IPVersion, p.Protocol == packet.ProtoTCP)]++
-				if got := r.withdraw(&e, false); !bytes.Equal(got, came) {
+				if got := r.withdraw(&e); !bytes.Equal(got, came) {
 					t.Fatalf("got\n%x, want\n%x", got, came)
 				}
 			}

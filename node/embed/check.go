@@ -27,7 +27,11 @@ func (d *Domain) Check() error {
 			d.Carrier < DstPort || d.Carrier > GRE,
 			"carrier: want a port, a new UDP header, DSCP, marker, VXLAN-GPE, Geneve or GRE",
 		},
-		{!d.hasCarrier(), "carrier: this version does not have it"},
+		{
+			d.Version == inband.Version10 && d.usesPort(),
+			"carrier: in the shim of INT 1.0 is no place for the port that a packet had (§4.6.1), want dscp or marker",
+		},
+		{!d.hasCarrier() && !(d.Version == inband.Version10 && d.usesPort()), "carrier: this version does not have it"},
 		{!d.hasPoint(), "carrier: its code point is not configured"},
 		{d.usesPort() && d.portTaken(), "int_udp_port: that is the port of telemetry reports or of a tunnel"},
 		{d.Mode == MD && d.MaxHops == 0, "the maximum number of hops is 0"},

@@ -33,7 +33,7 @@ func benchmarkReports(b *testing.B, text string) {
 	defer collector.Close() // nobody reads: what is full drops
 	config, err := Parse([]byte(`name: s1
 id: 1
-ports: [{interface: l, edge: true}, {interface: r}]
+ports: [{interface: l, edge: true, clone: false}, {interface: r}]
 int:
   mode: xd
   watch: [{report_all: true, protocol: udp}]

@@ -3,8 +3,13 @@
 package kernel
 
 import (
+	"errors"
 	"fmt"
+	"net"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -74,6 +79,85 @@ func TestClones(t *testing.T) {
 	}
 }
 
+// TestSegments sends several datagrams by one call, for the network card to take apart: a host counts them as packets.
+func TestSegments(t *testing.T) {
+	const calls, datagrams, size = 20, 9, 500
+	n := makeNetwork(t, true)
+	const to = "127.0.0.1:9"
+	nodes, stop := n.startAll([]*Config{hostConfig(t, 10, "r", to), nil, nil, nil, hostConfig(t, 11, "l", to)})
+	for _, host := range []string{host4, host6} {
+		from, to := n.dial(host, 6001)
+		setSegments(t, from, size)
+		_ = to.SetReadDeadline(time.Now().Add(30 * time.Second))
+		for range calls {
+			if _, err := from.Write(make([]byte, datagrams*size-7)); err != nil {
+				t.Fatal(err)
+			}
+			for i := range datagrams {
+				if _, err := to.Read(make([]byte, 2000)); err != nil {
+					t.Fatalf("datagram %d: %v", i, err)
+				}
+			}
+		}
+		_, _ = from.Close(), to.Close()
+	}
+	stop()
+	n.expectHarmless()
+	const want = 2 * calls * datagrams
+	if all := counters(t, nodes[0]); all["watched"] != want || all["copies"] == 0 || all["copies"] > 2*calls {
+		t.Errorf("watched %d packets, want %d: %v", all["watched"], want, all)
+	}
+}
+
+// TestSegmentsDropped drops such packets on the way to the card: each datagram is a drop.
+func TestSegmentsDropped(t *testing.T) {
+	const calls, datagrams, size = 20, 9, 500
+	n := makeNetwork(t, true)
+	n.run(hostA, "nft add table inet t")
+	n.run(hostA, "nft 'add chain inet t c { type filter hook postrouting priority 0; }'")
+	n.run(hostA, "nft add rule inet t c udp dport 6001 drop")
+	c := newCollector(t, "")
+	nodes, stop := n.startAll([]*Config{hostConfig(t, 10, "r", c.conn.LocalAddr().String()), nil, nil, nil, nil})
+	from, to := n.dial(host4, 6001)
+	defer from.Close()
+	defer to.Close()
+	setSegments(t, from, size)
+	for range calls {
+		_, _ = from.Write(make([]byte, datagrams*size-7)) // the filter is an error
+	}
+	n.await(func() bool {
+		s, err := nodes[0].Status(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := s.Counters
+		return all["kernel_drops"]+all["kernel_drops_untold"] >= calls*datagrams
+	})
+	stop()
+	drops := 0
+	for _, r := range c.reports(nodes) {
+		if r.Flags&telemetry.Dropped != 0 && r.Flow.DstPort == 6001 {
+			drops++
+		}
+	}
+	if all := counters(t, nodes[0]); drops+int(all["kernel_drops_untold"]) != calls*datagrams {
+		t.Errorf("%d drop reports of %d datagrams: %v", drops, calls*datagrams, all)
+	}
+}
+
+// setSegments lets a socket leave it to the network card to make datagrams of a size.
+func setSegments(t *testing.T, conn *net.UDPConn, size int) {
+	t.Helper()
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := raw.Control(func(fd uintptr) { err = unix.SetsockoptInt(int(fd), unix.SOL_UDP, unix.UDP_SEGMENT, size) })
+	if err := errors.Join(wrong, err); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // hostConfig returns the configuration of a node on a host: its own traffic is watched.
 func hostConfig(t *testing.T, id int, port, collector string) *Config {
 	t.Helper()
@@ -82,7 +166,7 @@ id: %d
 local: true
 ports: [{interface: %s}]
 int:
-  watch: [{report_all: true}]
+  watch: [{report_all: true, src_port: 1-65535}]
   reports: {to: ["%s"]}
 `, id, id, port, collector)))
 	if err != nil {

@@ -32,7 +32,8 @@ type Config struct {
 	// Collectors get the reports; none: those that INT says.
 	Collectors []netip.AddrPort `yaml:"-"`
 
-	node node.Config // of INT
+	node   node.Config // of INT
+	cloned bool        // ports of it, once attached
 }
 
 // A Port is an interface.
@@ -42,6 +43,11 @@ type Port struct {
 	// latencies include that. None: the interface has the address, and latencies end in front of its queue.
 	Queue string `yaml:"queue"`
 	Edge  bool   `yaml:"edge"` // behind it are hosts
+	// Clone: watched packets that come from this edge stay as they are, and probe clones follow them. nil: what is
+	// right for what may come there, see sourceMode.
+	Clone *bool `yaml:"clone"`
+	// Fast: packets from one such port to another that the kernel would only forward leave at once, past its stack.
+	Fast bool `yaml:"fast"`
 }
 
 // API says where the node answers over the network, with TLS.
@@ -146,7 +152,7 @@ func (c *Config) inTunnels() bool { return c.carrier() == "vxlan-gpe" || c.carri
 
 // refuse names what the programs in the kernel do not do.
 func (c *Config) refuse(file *conf.Document) {
-	n, usual := &c.node, node.DefaultConfig()
+	n := &c.node
 	for _, r := range []struct {
 		key  string
 		bad  bool
@@ -170,7 +176,6 @@ func (c *Config) refuse(file *conf.Document) {
 		{"clone", n.Clone && n.Mode == "mx", "false in mode mx"},
 		{"ds_mark", n.DSMark != 0, "0"},
 		{"checksum_complement", n.Complement, "false"},
-		{"queues", len(n.Queues) > 0 && !reflect.DeepEqual(n.Queues, usual.Queues), "none"},
 	} {
 		if r.bad {
 			file.Say("int."+r.key, "the node in the kernel does not do that yet, want %s", r.want)
@@ -189,6 +194,12 @@ func (c *Config) refuse(file *conf.Document) {
 	if c.Local && n.Version == "1.0" {
 		file.Say("local", "got true in version 1.0; packets of this machine get clones, which are of 2.x")
 	}
+	for i, p := range c.Ports {
+		if why := c.cannotClone(); p.Clone != nil && *p.Clone && why != "" {
+			file.Say(fmt.Sprintf("ports[%d].clone", i), "got true; %s", why)
+		}
+	}
+	c.refuseFast(file)
 	if _, named := n.Points["geneve_int_class"]; named {
 		if d, err := c.newNode(); err == nil && len(d.Domain().OwnGeneveClasses()) > 1 {
 			file.Say("int.points.geneve_int_class", "the node in the kernel knows one class, from 2.0 on 0x0103")
@@ -198,6 +209,11 @@ func (c *Config) refuse(file *conf.Document) {
 		if known := pointsOf[c.carrier()]; announces[key] && !slices.Contains(known, key) {
 			file.Say("int.points."+key, "the node in the kernel knows INT of its own domain only, by %s",
 				strings.Join(known, ", "))
+		}
+	}
+	for i := range n.Queues {
+		if q := n.Queues[i].Queue; q != nil && *q != 0 {
+			file.Say(fmt.Sprintf("int.queues[%d]", i), "queue: got %d; the node in the kernel knows queue 0 only", *q)
 		}
 	}
 	for i := range n.Drops {
@@ -215,6 +231,62 @@ func (c *Config) refuse(file *conf.Document) {
 	}
 }
 
+// refuseFast says where packets cannot go past the kernel's stack.
+func (c *Config) refuseFast(file *conf.Document) {
+	fast := 0
+	for i, p := range c.Ports {
+		if !p.Fast {
+			continue
+		}
+		fast++
+		for _, r := range []struct {
+			bad bool
+			why string
+		}{
+			{p.Edge, "at an edge packets need the egress behind the kernel: INT begins and ends there"},
+			{p.Queue != "", "packets would not wait in queue " + p.Queue},
+			{
+				slices.ContainsFunc(c.node.Queues, func(q node.Queue) bool { return q.Port == uint32(i+1) }),
+				"packets wait in no queue, and int.queues would not see them",
+			},
+			{c.Pin, "with pin nobody would look whether the driver takes packets"},
+		} {
+			if r.bad {
+				file.Say(fmt.Sprintf("ports[%d].fast", i), "got true; %s", r.why)
+			}
+		}
+	}
+	if fast == 1 {
+		file.Say("ports", "fast: got one port, want none or two at least; it is for packets from one to another")
+	}
+}
+
+// hasFast says whether there are ports with fast.
+func (c *Config) hasFast() bool {
+	return slices.ContainsFunc(c.Ports, func(p Port) bool { return p.Fast })
+}
+
+// cannotClone says why there can be no clones, "" if there can.
+func (c *Config) cannotClone() string {
+	n := &c.node
+	switch {
+	case n.Mode != "md":
+		return "clones are of mode md"
+	case !c.byDSCP():
+		return "clones are of carrier dscp"
+	case n.Version == "1.0" || n.Version == "2016":
+		return "clones are of version 2.x"
+	case n.Domain != 0:
+		return fmt.Sprintf("there are no clones in domain %#04x", n.Domain)
+	}
+	for i := range n.Watch {
+		if n.Watch[i].Mode == watch.ModeMX {
+			return "clones are of mode md, and an entry of int.watch is of mode mx"
+		}
+	}
+	return ""
+}
+
 // namesDevice says whether packets get the id of the device that sent them, and nothing else of a domain.
 func (c *Config) namesDevice() bool {
 	if n, err := c.newNode(); err == nil {
@@ -226,7 +298,7 @@ func (c *Config) namesDevice() bool {
 // refuseEntry says what of an entry of the flow watchlist the programs do not do.
 func (c *Config) refuseEntry(e *watch.Entry) error {
 	switch {
-	case (c.node.Clone || c.Local) && e.Mode == watch.ModeMX:
+	case (c.node.Clone || c.Local || c.cloned) && e.Mode == watch.ModeMX:
 		return errors.New("mode: clones are of mode md here")
 	case e.VNI != nil && !c.inTunnels():
 		return errors.New("vni: the node in the kernel looks into tunnels with carrier vxlan-gpe or geneve only")
@@ -237,7 +309,6 @@ func (c *Config) refuseEntry(e *watch.Entry) error {
 // newNode returns the node that decides about reports. It samples nothing: the programs have done that.
 func (c *Config) newNode() (*node.Node, error) {
 	config := c.node
-	config.Queues = nil
 	config.Omit = append(slices.Clone(config.Omit), "buffer", "l2_interfaces", "queue_congestion", "egress_tx_util")
 	config.Watch = c.unsampled()
 	if o, ok := config.Nodes[c.Name]; ok && o.Omit != nil {
@@ -266,7 +337,7 @@ func (c *Config) differs(o *Config) string {
 		return "id"
 	case c.Address != o.Address:
 		return "address"
-	case !slices.Equal(c.Ports, o.Ports):
+	case !reflect.DeepEqual(c.Ports, o.Ports):
 		return "ports"
 	case c.Local != o.Local:
 		return "local"

@@ -21,7 +21,9 @@ int:
 
 func TestLoadMisspelt(t *testing.T) {
 	const api = "api: {listen: '127.0.0.1:8556', cert: c, key: k, token_file: t}\n"
-	conftest.Misspell(t, reflect.TypeFor[Config](), []string{"pin: true\n" + api + valid}, func(text []byte) error {
+	text := "pin: true\n" + api + strings.Replace(valid, "edge: true", "edge: true, clone: true", 1)
+	fast := strings.Replace(valid, "edge: true}", "fast: true}\n  - {interface: eth2, fast: true}", 1)
+	conftest.Misspell(t, reflect.TypeFor[Config](), []string{text, fast}, func(text []byte) error {
 		_, err := Parse(text)
 		return err
 	})
@@ -40,6 +42,20 @@ func TestRefused(t *testing.T) {
 		{"local: true", "local: true\napi: {listen: ':8556', cert: c, key: k, token_file: t}", "8: api.listen"},
 		{"local: true", "local: true\napi: {listen: '0.0.0.0:8556', cert: c, key: k}", "8: api.token_file"},
 		{"local: true", "local: true\napi: {listen: '0.0.0.0:8556', cert: c, key: k, token_file: t}", ""},
+		{"edge: true}", "fast: true}\n  - {interface: eth2, fast: true}", ""},
+		{"edge: true}", "fast: true}", "ports: fast: got one port"},
+		{
+			"edge: true}\n  - {interface: eth1, queue: br1}\nlocal: true\nint:",
+			"fast: true}\n  - {interface: eth1, fast: true}\npin: true\nint:\n  queues: [{port: 2, trigger: 1kB}]",
+			"6: ports[1].fast: got true; packets wait in no queue",
+		},
+		{
+			"edge: true}\n  - {interface: eth1, queue: br1}\nlocal: true",
+			"fast: true}\n  - {interface: eth1, fast: true}\npin: true", "5: ports[0].fast: got true; with pin",
+		},
+		{"edge: true}", "edge: true, fast: true}\n  - {interface: eth2, fast: true}", "5: ports[0].fast: got true; at an edge"},
+		{"queue: br1}", "queue: br1, fast: true}\n  - {interface: eth2, fast: true}", "6: ports[1].fast: got true; packets would"},
+		{"mode: md", "queues: [{trigger: 1kB}]", ""},
 		{"mode: md", "mode: ioam", "9: int.mode:"},
 		{"mode: md", "version: 0.5", "9: int.version:"},
 		{"local: true\nint:", "int:\n  version: 1.0", ""},
@@ -62,6 +78,13 @@ func TestRefused(t *testing.T) {
 		{"mode: md", "carrier: dst-port\n  points: {int_dscp: 7}", "int.points.int_dscp:"},
 		{"mode: md", "points: {int_dscp: 7}", ""},
 		{"mode: md", "checksum_complement: true", "9: int.checksum_complement:"},
+		{"edge: true}", "edge: true, clone: false}", ""},
+		{"edge: true}", "edge: true, clone: true}", ""},
+		{
+			"edge: true}\n  - {interface: eth1, queue: br1}\nlocal: true\nint:",
+			"edge: true, clone: true}\nint:\n  carrier: new-udp",
+			"5: ports[0].clone: got true; clones are of carrier dscp",
+		},
 		{"mode: md", "mode: mx\n  clone: true", "int.clone:"},
 		{"mode: md", "clone: true", ""},
 		{"mode: md", "watch: [{mode: mx}]", "9: int.watch[0]: mode:"},
@@ -74,7 +97,8 @@ func TestRefused(t *testing.T) {
 		{"mode: md", "mtu: report", ""},
 		{"mode: md", "drops: [{protocol: tcp}]\n  drop_events: {period: 1s}", ""},
 		{"mode: md", "drops: [{vlan: 7}]", "9: int.drops[0]: vlan:"},
-		{"mode: md", "queues: [{trigger: 1MB}]", "9: int.queues:"},
+		{"mode: md", "queues: [{trigger: 1MB}, {port: 1, queue: 0, trigger_latency: 1ms, quota: 7}]", ""},
+		{"mode: md", "queues: [{queue: 1, trigger: 1MB}]", "9: int.queues[0]: queue: got 1"},
 		{"mode: md", "points: {probe_marker: 7}", "9: int.points.probe_marker:"},
 		{"mode: md", "watch: [{vlan: 5}]", ""},
 		{"mode: md", "watch: [{vni: 5}]", "9: int.watch[0]: vni:"},

@@ -72,9 +72,6 @@ func (n *Node) AddEntry(ctx context.Context, text string) error {
 		return errors.New("want one entry with a name, as {name: web, protocol: tcp, dst_port: 443}")
 	}
 	e := c.Watch[0]
-	if err := n.first.refuseEntry(&e); err != nil {
-		return err
-	}
 	return n.change(ctx, func(old []watch.Entry) ([]watch.Entry, error) {
 		if i := indexOf(old, e.Name); i >= 0 {
 			return nil, fmt.Errorf("there is an entry %s already; remove it first", e.Name)

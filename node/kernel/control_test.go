@@ -87,7 +87,7 @@ func TestExamine(t *testing.T) {
 	}{
 		{"ip link set dev r mtu 1520", "room for INT", Poor, "mtu 1612"},
 		{"sysctl -qw net.ipv4.ip_forward=0", "net.ipv4.ip_forward", Poor, "sysctl -w"},
-		{"ethtool -K l tx on", "port l mode", Poor, "clone: true"},
+		{"ethtool -K l tx on", "port l mode", Poor, "leave clone: false out"},
 		{"ip link set dev l down", "port l", Poor, "up"},
 		{"ip link del dev l", "port l", Bad, "ip link"},
 	} {

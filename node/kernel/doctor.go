@@ -218,8 +218,7 @@ func (d *doctor) port(p *Port) {
 		how = "is not known to run programs itself: the kernel does it, more slowly"
 	}
 	d.say(what+" XDP", verdict(native[name], Poor),
-		"turn GRO off, so that packets are not joined: ethtool -K "+p.Interface+" gro off", "driver %s %s", name, how)
-	on := func(command uint32) bool { v, err := ethtool(p.Interface, command); return err == nil && v != 0 }
+		"take a card whose driver does", "driver %s %s", name, how)
 	if flags, err := ethtool(p.Interface, ethtoolFlags); err == nil {
 		lro := flags&flagLRO != 0
 		d.say(what+" LRO", verdict(!lro, Bad), "ethtool -K "+p.Interface+" lro off", "on: %v", lro)
@@ -227,22 +226,51 @@ func (d *doctor) port(p *Port) {
 			"ethtool -K "+p.Interface+" rxvlan off: with it packets of VLANs look as if they had none",
 			"tags are taken off by the card: %v, VLAN interfaces: %v", flags&flagRxVLAN != 0, hasVLAN(p.Interface))
 	}
-	sum := on(ethtoolTxSum)
-	switch {
-	case p.Edge && name == "veth" && sum && !d.config.node.Clone && d.config.node.Mode != "xd":
-		d.say(what+" mode", Poor,
-			"`clone: true` under int; or ethtool -K DEVICE tx off inside of the container or virtual machine",
-			"behind it are containers, whose packets may have no checksum yet: INT inside of them would break it")
-	case p.Edge:
-		d.say(what+" mode", Good, "", "packets from a link have their checksums: INT inside of packets is right")
-	case d.config.Local:
-		d.say(what+" mode", Good, "", "packets of this machine get clones, whatever the card does (checksums: %v)", sum)
-	}
+	d.joined(p)
+	d.mode(p)
 	if p.Queue != "" {
 		ports, _ := filepath.Glob("/sys/class/net/" + p.Queue + "/brif/*")
 		alone := len(ports) == 1 && filepath.Base(ports[0]) == p.Interface
 		d.say(what+" queue", verdict(alone, Bad), "make a bridge with this interface only", "bridge %s with %d interfaces",
 			p.Queue, len(ports))
+	}
+}
+
+// joined looks whether packets are joined before they come to a port.
+func (d *doctor) joined(p *Port) {
+	below := joinedBelow(p.Interface)
+	if below == "" {
+		return
+	}
+	v := Bad
+	if d.config.refuseJoined(p) == nil {
+		v = Good
+	}
+	d.say("port "+p.Interface+" GRO", v, "ethtool -K "+below+" gro off",
+		"%s joins packets before they come to it", below)
+}
+
+// mode says whether what a port does as a source is right for the packets that come by it.
+func (d *doctor) mode(p *Port) {
+	what := "port " + p.Interface + " mode"
+	clone, why := d.config.sourceMode(p)
+	switch name := driver(p.Interface); {
+	case !p.Edge && d.config.Local:
+		d.say(what, Good, "", "packets of this machine get clones, whatever the card does to them")
+	case !p.Edge:
+	case d.config.node.Mode == "xd":
+		d.say(what, Good, "", "%s", why)
+	case clone:
+		d.say(what, Good, "", "probe clones, packets stay as they are (%s)", why)
+	case virtual[name]:
+		do := "ethtool -K DEVICE tx off inside of the container or virtual machine"
+		if d.config.cannotClone() == "" {
+			do = "leave clone: false out; or " + do
+		}
+		d.say(what, Poor, do, "INT in packets (%s); those of sockets behind %s that have no checksum yet get none",
+			why, name)
+	default:
+		d.say(what, Good, "", "INT in packets (%s)", why)
 	}
 }
 
@@ -294,8 +322,8 @@ func (d *doctor) room() {
 
 // Of linux/ethtool.h.
 const (
-	ethtoolTxSum = 0x16
 	ethtoolFlags = 0x25
+	ethtoolGRO   = 0x2b
 	flagLRO      = 1 << 15
 	flagRxVLAN   = 1 << 8
 )

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -72,7 +73,8 @@ func TestKill(t *testing.T) {
 	var nodes [4]*exec.Cmd
 	for i := 3; i >= 1; i-- {
 		config := filepath.Join(t.TempDir(), "node.yaml")
-		file := fmt.Sprintf("name: s%d\nid: %d\nports: [{interface: l, edge: %v}, {interface: r, edge: %v}]\nint:\n%s",
+		file := fmt.Sprintf("name: s%d\nid: %d\nports:\n  - {interface: l, edge: %v, clone: false}\n"+
+			"  - {interface: r, edge: %v, clone: false}\nint:\n%s",
 			i, i, i == 1, i == 3, text)
 		if err := os.WriteFile(config, []byte(file), 0o600); err != nil {
 			t.Fatal(err)
@@ -130,7 +132,7 @@ func (n *network) attached(machine int) (programs int) {
 	return programs + strings.Count(n.output(machine, "ip -o link show"), "prog/xdp")
 }
 
-// TestNodeProcess is a node in a process of its own, for TestKill and TestPin.
+// TestNodeProcess is a node in a process of its own, for TestKill and those with pins.
 func TestNodeProcess(t *testing.T) {
 	file := os.Getenv("WAYBILL_TEST_NODE")
 	if file == "" {
@@ -138,6 +140,12 @@ func TestNodeProcess(t *testing.T) {
 	}
 	if root := os.Getenv("WAYBILL_TEST_PINS"); root != "" {
 		pinRoot = root
+	}
+	if hold := os.Getenv("WAYBILL_TEST_HOLD"); hold != "" {
+		var err error
+		if filtersHold, err = time.ParseDuration(hold); err != nil {
+			t.Fatal(err)
+		}
 	}
 	c, err := Load(file)
 	if err != nil {
@@ -152,6 +160,13 @@ func TestNodeProcess(t *testing.T) {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
+	if socket := os.Getenv("WAYBILL_TEST_SOCKET"); socket != "" {
+		l, err := ListenLocal(socket)
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() { _ = http.Serve(l, node.Handler()) }()
+	}
 	if ready := os.Getenv("WAYBILL_TEST_READY"); ready != "" {
 		if err := os.WriteFile(ready, nil, 0o600); err != nil {
 			t.Fatal(err)

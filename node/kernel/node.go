@@ -35,6 +35,7 @@ type Node struct {
 	watched []watch.Entry // by the node that reports
 	drops   []watch.Entry // its drop watchlist
 	filters []*Filter     // that hold
+	fast    fastPorts
 
 	sent, failed uint64
 	last         error
@@ -60,12 +61,12 @@ func New(c *Config) (*Node, error) {
 		}
 		return where(names[reason], ttl)
 	}
-	n.reporter.Edge = func(port uint32) bool { return int(port) > len(c.Ports) || c.Ports[port-1].Edge }
 	domain := n.reporter.Node.Domain()
 	config := bpf.Config{
 		NodeID: c.ID, Mode: watch.ModeMD, Domain: domain,
 		AcceptEdge: c.edgeINT() == "accept", Known: n.reporter.Node.Knows(), Truncate: c.node.Reports.Truncate,
-		Slots: slots, Watched: c.watched(), Clone: c.node.Clone, Local: c.Local,
+		Slots: slots, Watched: c.watched(), Clone: c.mayClone(), Local: c.Local, Fast: c.hasFast(),
+		Queues: n.reporter.Node.Thresholds(), FullReasons: fullReasons(names),
 		Drops: true, Pop: c.mtu() == "report", Pins: pinDir(c.ID), Keep: c.Pin,
 	}
 	if n.reporter.Node.NamesDevice() {
@@ -89,6 +90,11 @@ func New(c *Config) (*Node, error) {
 // watch makes the programs and the node that reports follow the watchlists of c, or if that cannot be the old ones.
 // The programs sample, and the node does not.
 func (n *Node) watch(c *Config) error {
+	for i := range c.node.Watch {
+		if err := n.first.refuseEntry(&c.node.Watch[i]); err != nil {
+			return err
+		}
+	}
 	if err := n.reporter.Node.Replace(node.Watchlists{Flows: c.node.Watch, Drops: c.node.Drops}); err != nil {
 		return err
 	}
@@ -157,7 +163,12 @@ func (n *Node) Attach() error {
 	}
 	ports := make([]bpf.Port, len(n.first.Ports))
 	for i, p := range n.first.Ports {
+		if err := n.first.refuseJoined(&p); err != nil {
+			return err
+		}
 		ports[i] = bpf.Port{ID: uint32(i + 1), Edge: p.Edge}
+		ports[i].Clone, _ = n.first.sourceMode(&p)
+		n.first.cloned = n.first.cloned || ports[i].Clone
 		var err error
 		if ports[i].Ifindex, err = index(p.Interface); err == nil && p.Queue != "" {
 			ports[i].Queue, err = index(p.Queue)
@@ -171,7 +182,15 @@ func (n *Node) Attach() error {
 			}
 		}
 	}
-	return n.programs.Attach(ports)
+	if err := n.programs.Attach(ports); err != nil || !n.first.hasFast() {
+		return err
+	}
+	for i := range ports {
+		if n.first.Ports[i].Fast {
+			n.fast.ports = append(n.fast.ports, ports[i])
+		}
+	}
+	return n.fast.begin(n.programs)
 }
 
 func index(name string) (int, error) {
@@ -204,11 +223,11 @@ func (n *Node) secondly() error {
 	if n.first.Pin {
 		err = errors.Join(err, n.programs.HoldFilters(filtersHold))
 	}
-	return err
+	return errors.Join(err, n.fast.look(n.programs))
 }
 
 // filtersHold is how long filters outlive a process that was killed.
-const filtersHold = 30 * time.Second
+var filtersHold = 30 * time.Second // shorter in tests
 
 // Run sends reports until ctx is done, then takes the programs from the interfaces and sends what is left. Programs
 // that are pinned stay, and what they say from now on is for the next process.
@@ -266,8 +285,11 @@ func (n *Node) read(deadline time.Time) (more bool, err error) {
 			}
 			return false, err
 		}
-		n.reporter.Report(&e, &n.output)
-		if n.collect(); !n.programs.Waiting() { // a lone report does not wait
+		for range e.Segments { // each of them is lost
+			n.reporter.Report(&e, &n.output)
+			n.collect()
+		}
+		if !n.programs.Waiting() { // a lone report does not wait
 			n.flush()
 		}
 	}
@@ -355,7 +377,7 @@ func (n *Node) Each(f func(name string, count uint64)) error {
 	s := n.reporter.Node.Stats()
 	for _, o := range []node.Outcome{
 		node.Reported, node.Suppressed, node.NotReported, node.FlowEnded, node.HiddenHops, node.DropReports,
-		node.DropsSuppressed,
+		node.DropsSuppressed, node.QueueReports,
 	} {
 		if s.Count[o] > 0 {
 			f(o.String(), s.Count[o])
@@ -375,7 +397,7 @@ func (n *Node) LastError() error { return n.last }
 
 // Close takes everything out of the kernel but what is pinned.
 func (n *Node) Close() error {
-	errs := []error{n.programs.Close()}
+	errs := []error{n.programs.Close(), n.fast.close()}
 	for _, c := range n.conns {
 		if c != nil {
 			errs = append(errs, c.Close())

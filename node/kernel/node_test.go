@@ -35,7 +35,9 @@ type network struct {
 	routers []string // and the hosts around them
 	mtu     int      // between routers
 	queue   string   // bridge around interface r of s2; "": none
+	left    string   // interface of s2 in place of l; "": none
 	offload bool     // hosts and routers leave checksums and segments to their network cards
+	insert  bool     // INT goes into packets, whatever a node would choose
 }
 
 // run runs a command in the namespace of a machine.
@@ -68,7 +70,7 @@ func makeNetwork(t testing.TB, offload bool) *network {
 			t.Skipf("not run: no %s. Run: sudo scripts/setup test", tool)
 		}
 	}
-	n := &network{t: t, mtu: 2000, offload: offload}
+	n := &network{t: t, mtu: 2000, offload: offload, insert: !offload} // else checksums are in the packets
 	for i, name := range []string{"a", "s1", "s2", "s3", "b"} {
 		name += "-" + strconv.Itoa(os.Getpid())
 		n.routers = append(n.routers, name)
@@ -132,18 +134,24 @@ func (n *network) in(machine int, f func() error) {
 // config returns the configuration of the node on a router.
 func (n *network) config(i int, text, collector string) *Config {
 	n.t.Helper()
-	queue := ""
+	queue, clone, left := "", "", "l"
 	if i == 2 && n.queue != "" {
 		queue = ", queue: " + n.queue
+	}
+	if i == 2 && n.left != "" {
+		left = n.left
+	}
+	if n.insert {
+		clone = ", clone: false"
 	}
 	config, err := Parse([]byte(fmt.Sprintf(`name: s%d
 id: %d
 ports:
-  - {interface: l, edge: %v}
-  - {interface: r, edge: %v%s}
+  - {interface: %s, edge: %v%s}
+  - {interface: r, edge: %v%s%s}
 int:
   reports: {to: ["%s"]}
-%s`, i, i, i == 1, i == 3, queue, collector, text)))
+%s`, i, i, left, i == 1, clone, i == 3, clone, queue, collector, text)))
 	if err != nil {
 		n.t.Fatal(err)
 	}
@@ -160,7 +168,7 @@ func (n *network) start(text, collector string) (nodes []*Node, stop func()) {
 	return n.startAll(configs)
 }
 
-// startAll runs nodes on the three routers, or on all five machines.
+// startAll runs nodes on the three routers, or on all five machines, but for those whose configuration is nil.
 func (n *network) startAll(configs []*Config) (nodes []*Node, stop func()) {
 	n.t.Helper()
 	return n.startWith(configs, func(*Node) error { return nil })
@@ -172,6 +180,9 @@ func (n *network) startWith(configs []*Config, prepare func(*Node) error) (nodes
 	ctx, cancel := context.WithCancel(context.Background())
 	var all sync.WaitGroup
 	for k := len(configs) - 1; k >= 0; k-- { // the sinks first
+		if configs[k] == nil {
+			continue
+		}
 		i := k + 1 - len(configs)/5 // all five: from hostA on
 		node, err := New(configs[k])
 		if err != nil {
@@ -523,20 +534,26 @@ func check(t *testing.T, mode string, nodes []*Node, reports []telemetry.Report,
 	}
 }
 
-// TestQueue lets packets wait in a queue of s2, which has a bridge around its port. Whatever the speed of this machine,
-// a packet waits at least as long as the queue takes for what is in front of it.
-func TestQueue(t *testing.T) {
-	const rate, burst, packets, size = 5e6, 5000, 60, 1400
-	n := newNetwork(t)
+// addQueue makes a bridge around interface r of s2, whose queue has a rate in bits a second, and room for limit bytes.
+func (n *network) addQueue(rate float64, burst, limit int) {
+	n.t.Helper()
 	n.queue = "br"
 	for _, command := range []string{
 		"ip link add name br type bridge", "ip addr flush dev r", "ip link set dev br mtu 2000",
 		"ip link set dev r master br", "ip addr add 10.0.2.1/24 dev br", "ip link set dev br up",
 		"ip route add 10.0.3.0/24 via 10.0.2.2",
-		fmt.Sprintf("tc qdisc add dev br root tbf rate %.0f burst %d limit 400000", rate, burst),
+		fmt.Sprintf("tc qdisc add dev br root tbf rate %.0f burst %d limit %d", rate, burst, limit),
 	} {
 		n.run(2, "%s", command)
 	}
+}
+
+// TestQueue lets packets wait in a queue of s2, which has a bridge around its port. Whatever the speed of this machine,
+// a packet waits at least as long as the queue takes for what is in front of it.
+func TestQueue(t *testing.T) {
+	const rate, burst, packets, size = 5e6, 5000, 60, 1400
+	n := newNetwork(t)
+	n.addQueue(rate, burst, 400_000)
 	const text = "  watch: [{report_all: true, protocol: udp}]\n"
 	c := newCollector(t, text)
 	nodes, stop := n.start(text, c.conn.LocalAddr().String())

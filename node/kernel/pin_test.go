@@ -4,10 +4,12 @@ package kernel
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +21,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/node"
 	"github.com/waybill-int/waybill/node/bpf"
 	"github.com/waybill-int/waybill/telemetry"
@@ -32,6 +35,7 @@ const pinText = "  drops: []\n  watch: [{src: 10.0.0.0/24, dst: 10.0.3.0/24, pro
 type pinned struct {
 	*network
 	nodes [4]*exec.Cmd
+	env   []string // of nodes, besides that of this process
 }
 
 func newPinned(t *testing.T) *pinned {
@@ -56,7 +60,8 @@ func newPinned(t *testing.T) *pinned {
 func (n *pinned) begin(i int, pin bool) {
 	n.t.Helper()
 	config := filepath.Join(n.t.TempDir(), "node.yaml")
-	file := fmt.Sprintf("name: s%d\nid: %d\npin: %v\nports: [{interface: l, edge: %v}, {interface: r, edge: %v}]\nint:\n%s",
+	file := fmt.Sprintf("name: s%d\nid: %d\npin: %v\nports:\n  - {interface: l, edge: %v, clone: false}\n"+
+		"  - {interface: r, edge: %v, clone: false}\nint:\n%s",
 		i, i, pin, i == 1, i == 3, pinText)
 	if err := os.WriteFile(config, []byte(file), 0o600); err != nil {
 		n.t.Fatal(err)
@@ -64,6 +69,7 @@ func (n *pinned) begin(i int, pin bool) {
 	ready := filepath.Join(n.t.TempDir(), "ready")
 	c := exec.Command("nsenter", "--net=/run/netns/"+n.routers[i], os.Args[0], "-test.run", "^TestNodeProcess$")
 	c.Env = append(os.Environ(), "WAYBILL_TEST_NODE="+config, "WAYBILL_TEST_PINS="+pinRoot, "WAYBILL_TEST_READY="+ready)
+	c.Env = append(c.Env, n.env...)
 	c.Stderr = os.Stderr
 	if err := c.Start(); err != nil {
 		n.t.Fatal(err)
@@ -326,6 +332,64 @@ func TestPinLoss(t *testing.T) {
 	if got.missing != full+drops || reports().missing != got.missing {
 		t.Errorf("by numbers %d reports are missing, and in the end %d, want %d", got.missing, reports().missing,
 			full+drops)
+	}
+}
+
+// TestPinnedFilter kills a node whose programs stay and that drops what a filter says: nobody is left to end the
+// filter, and so it ends by itself 30 seconds after the node last said that it holds, which is each second. It is a
+// tenth of that unless TEST_SEED=all.
+func TestPinnedFilter(t *testing.T) {
+	n := newPinned(t)
+	hold := 3 * time.Second
+	if _, all := test.Seed(t); all {
+		hold = 30 * time.Second
+	} else {
+		n.env = append(n.env, "WAYBILL_TEST_HOLD="+hold.String())
+	}
+	socket := filepath.Join(t.TempDir(), "s")
+	n.env = append(n.env, "WAYBILL_TEST_SOCKET="+socket)
+	const port = 7001
+	passes := func() bool { return n.count(host4, port, 1) == 1 }
+	if !passes() {
+		t.Fatal("a packet is lost without a node")
+	}
+	began := time.Now()
+	n.begin(1, true)
+	client := http.Client{Transport: &http.Transport{
+		DialContext: func(context.Context, string, string) (net.Conn, error) { return net.Dial("unix", socket) },
+	}}
+	filter := fmt.Sprintf(`{"id": "f", "target": "%s/32", "protocol": "udp", "port": %d, "until": %q}`, host4, port,
+		began.Add(time.Hour).Format(time.RFC3339))
+	answer, err := client.Post("http://node/filter", "application/json", strings.NewReader(filter))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		t.Fatalf("got %s to %s", answer.Status, filter)
+	}
+	client.CloseIdleConnections()
+	if passes() {
+		t.Error("the filter drops nothing")
+	}
+	n.kill(1)
+	ends := time.Now().Add(hold) // at the latest
+	for dropped := 0; ; dropped++ {
+		sent := time.Now()
+		if passes() {
+			if early := began.Add(hold); time.Now().Before(early) || dropped == 0 {
+				t.Errorf("after %s, and %d packets since the kill, the filter had ended, want %s at least",
+					time.Since(began), dropped, hold)
+			}
+			break
+		}
+		if sent.After(ends) {
+			t.Fatalf("%s after the node was killed the filter holds", hold)
+		}
+	}
+	n.begin(1, true) // whoever comes next knows no filter
+	if !passes() {
+		t.Error("the next process drops what a filter of the last one said")
 	}
 }
 

@@ -45,3 +45,14 @@ func where(name string, ttl uint8) (node.Place, uint8) {
 	}
 	return node.PlaceIngress, reasons[name]
 }
+
+// fullReasons returns the kernel's numbers of drops for want of room in a queue.
+func fullReasons(names map[uint16]string) (list []uint16) {
+	const ttl = 64 // any that has not expired
+	for n, name := range names {
+		if place, _ := where(name, ttl); place == node.PlaceQueue {
+			list = append(list, n)
+		}
+	}
+	return list
+}

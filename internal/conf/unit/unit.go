@@ -154,6 +154,30 @@ func RateText(bps uint64, gap string) string {
 	return strconv.FormatFloat(v, 'g', 3, 64) + gap + prefix + "bit/s"
 }
 
+// A Count is how many of something there are: 500, 20k, 1.5M, 10G.
+type Count uint64
+
+var countUnits = map[string]float64{"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+
+// UnmarshalText reads a Count.
+func (c *Count) UnmarshalText(text []byte) error {
+	n, ok := scaled(string(text), countUnits)
+	if *c = Count(n); !ok || n > 1e15 {
+		return Want("a number up to 1000T, for example 500, 20k or 1.5M")
+	}
+	return nil
+}
+
+// MarshalText writes a Count as it is read.
+func (c Count) MarshalText() ([]byte, error) {
+	prefixes := []string{"", "k", "M", "G", "T"}
+	at := 0
+	for ; c != 0 && c%1000 == 0 && at < len(prefixes)-1; at++ {
+		c /= 1000
+	}
+	return append(strconv.AppendUint(nil, uint64(c), 10), prefixes[at]...), nil
+}
+
 // A Share is a part of a whole: 2% or 0.02.
 type Share float64
 

@@ -43,6 +43,9 @@ func TestUnits(t *testing.T) {
 		{"-1", new(Bytes), "want a number of bytes"},
 		{"nan", new(Bytes), "want a number of bytes"},
 		{"2000000TiB", new(Bytes), "want a number of bytes"},
+		{"1.5M", new(Count), "1500000"},
+		{"0", new(Count), "0"},
+		{"10Q", new(Count), "want a number up to 1000T"},
 		{"2.5G", new(Rate), "2500000000"},
 		{"10", new(Rate), "want a rate"},
 		{"11T", new(Rate), "want a rate"},
@@ -64,6 +67,14 @@ func TestUnits(t *testing.T) {
 		got := strings.TrimPrefix(fmt.Sprint(c.to), "&")
 		if s, ok := c.to.(*Offset); ok {
 			got = fmt.Sprint(int64(*s))
+		} else if n, ok := c.to.(*Count); ok {
+			got = fmt.Sprint(uint64(*n))
+			if text, err := n.MarshalText(); err == nil {
+				var again Count
+				if again.UnmarshalText(text) != nil || again != *n {
+					t.Errorf("%s is not read again", text)
+				}
+			}
 		} else if n, ok := c.to.(*Rate); ok {
 			got = fmt.Sprint(uint64(*n))
 		} else if n, ok := c.to.(*Share); ok {

@@ -19,8 +19,12 @@ const volatile u16 known = 0xFFFF; // instructions whose metadata the node knows
 const volatile bool pop = false;   // a stack is taken out of a packet that has no room for a record, and reported
 const volatile u16 truncate = 0;   // bytes of a packet in a report behind INT and L4; 0: all
 const volatile bool testing = false;
-const volatile bool clones = false; // sources leave packets alone, and send clones with INT
+const volatile bool clones = false; // sources may leave packets alone, and send clones with INT: see struct port
 const volatile bool local = false;  // packets of this machine are watched, too
+const volatile u32 num_queues = 0; // some are watched; one more than there are ports
+const volatile bool queue_times = false; // by the time in them, which every packet has to be stamped for
+const volatile u64 full_reasons[4] = {}; // bits by reason: of drops for want of room
+const volatile bool fast = false; // some ports are
 const volatile u32 num_slots = 1;  // of events; a power of two
 
 volatile long clock_offset = 0; // of TAI, to the clock that reports have
@@ -29,6 +33,7 @@ volatile u32 netns = 0;         // number of the network namespace that the port
 volatile u32 active = 0;        // half of the watchlists that counts
 volatile u32 has_filters = 0;   // there are some
 volatile u64 filters_end = ~0ULL; // when none holds any more, by the time since the machine began
+volatile u32 least_sample = 0;  // of all entries, which all choose by hash; 0: of some they do not, NO_SAMPLE: none
 volatile u32 has_xd = 0;        // it has entries of INT-XD, which count for packets from inside too
 
 #define MAP(kind, keytype, valuetype, entries) \
@@ -44,6 +49,7 @@ struct MAP(BPF_MAP_TYPE_PERCPU_ARRAY, u32, struct scratch, 1) scratches SEC(".ma
 struct MAP(BPF_MAP_TYPE_PERCPU_ARRAY, u32, struct event, 1) drops SEC(".maps");
 struct MAP(BPF_MAP_TYPE_ARRAY, u32, struct port, PORTS) ports SEC(".maps");
 struct MAP(BPF_MAP_TYPE_HASH, struct vlan, u32, 4096) vlans SEC(".maps"); // the interfaces that get it
+struct MAP(BPF_MAP_TYPE_ARRAY, u32, struct queue, 1) queues SEC(".maps");
 struct MAP(BPF_MAP_TYPE_ARRAY, u32, struct event, 1) slots SEC(".maps");
 struct MAP(BPF_MAP_TYPE_ARRAY, u32, u64, 1) next_event SEC(".maps");
 struct MAP(BPF_MAP_TYPE_ARRAY, u32, u64, 1) told SEC(".maps"); // losses that reports tell of, for the next process
@@ -58,17 +64,20 @@ struct MAP(BPF_MAP_TYPE_ARRAY, u32, u32, 4) table_counts SEC(".maps"); // by hal
 
 struct MAP(BPF_MAP_TYPE_HASH, u32, struct filter, 64) filters SEC(".maps");
 
+#define RING (1 << 22) // bytes
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 1 << 22);
+	__uint(max_entries, RING);
 } events SEC(".maps");
 
-static __always_inline void count(enum counter c)
+static __always_inline void count_some(enum counter c, u32 packets)
 {
 	u64 *n = bpf_map_lookup_elem(&counters, &c);
 	if (n)
-		*n += 1;
+		*n += packets;
 }
+
+static __always_inline void count(enum counter c) { count_some(c, 1); }
 
 static __always_inline struct scratch *scratch(void)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
 // An INT node in the kernel: package node, as far as packets are concerned. What is reported of them, and when, decides
 // a node.Node in user space, which gets those that can matter as events.
+#include "congestion.h"
+#include "early.h"
 #include "record.h"
-#include "watch.h"
 
 #define AF_INET 2
 #define AF_INET6 10
@@ -16,8 +17,31 @@ struct way {
 	bool forwarded, local;
 	u32 port; // 0: none that is configured, which is taken for an edge
 	bool edge;
+	bool fast; // nothing is left for the kernel to do
 	u32 mtu;
 };
+
+static __always_inline void fill_lookup(struct scratch *s, const struct packet *p, u32 l3, struct bpf_fib_lookup *fib)
+{
+	*fib = (struct bpf_fib_lookup){
+		.family = p->v6 ? AF_INET6 : AF_INET,
+		.l4_protocol = p->protocol,
+		.sport = bpf_htons(p->src_port),
+		.dport = bpf_htons(p->dst_port),
+		.ifindex = l3,
+	};
+	if (p->v6) {
+		fib->flowinfo = bpf_htonl(get32(s, p->l3) & 0x0FFFFFFF);
+		for (u32 i = 0; i < 4; i++) {
+			fib->ipv6_src[i] = bpf_htonl(get32(s, p->l3 + 8 + 4 * i));
+			fib->ipv6_dst[i] = bpf_htonl(get32(s, p->l3 + 24 + 4 * i));
+		}
+	} else {
+		fib->tos = get8(s, p->l3 + 1);
+		fib->ipv4_src = bpf_htonl(get32(s, p->l3 + 12));
+		fib->ipv4_dst = bpf_htonl(get32(s, p->l3 + 16));
+	}
+}
 
 // find_way asks the kernel's routing tables, as the kernel will when the packet is passed on.
 GLOBAL int find_way(struct xdp_md *ctx, const struct packet *p, u32 l3, struct way *w)
@@ -34,40 +58,34 @@ GLOBAL int find_way(struct xdp_md *ctx, const struct packet *p, u32 l3, struct w
 		ifindex = t->out;
 		w->mtu = t->mtu;
 	} else {
-		struct bpf_fib_lookup fib = {
-			.family = p->v6 ? AF_INET6 : AF_INET,
-			.l4_protocol = p->protocol,
-			.sport = bpf_htons(p->src_port),
-			.dport = bpf_htons(p->dst_port),
-			.ifindex = l3,
-		};
-		if (p->v6) {
-			fib.flowinfo = bpf_htonl(get32(s, p->l3) & 0x0FFFFFFF);
-			for (u32 i = 0; i < 4; i++) {
-				fib.ipv6_src[i] = bpf_htonl(get32(s, p->l3 + 8 + 4 * i));
-				fib.ipv6_dst[i] = bpf_htonl(get32(s, p->l3 + 24 + 4 * i));
-			}
-		} else {
-			fib.tos = get8(s, p->l3 + 1);
-			fib.ipv4_src = bpf_htonl(get32(s, p->l3 + 12));
-			fib.ipv4_dst = bpf_htonl(get32(s, p->l3 + 16));
+		struct bpf_fib_lookup fib;
+		long r;
+		fill_lookup(s, p, l3, &fib);
+		r = bpf_fib_lookup(ctx, &fib, sizeof(fib), fast && w->fast ? 0 : BPF_FIB_LOOKUP_SKIP_NEIGH);
+		if (fast && w->fast && r == BPF_FIB_LKUP_RET_NO_NEIGH) { // the kernel has to ask for it
+			w->fast = false;
+			fill_lookup(s, p, l3, &fib); // what was asked has changed
+			r = bpf_fib_lookup(ctx, &fib, sizeof(fib), BPF_FIB_LOOKUP_SKIP_NEIGH);
 		}
-		long r = bpf_fib_lookup(ctx, &fib, sizeof(fib), BPF_FIB_LOOKUP_SKIP_NEIGH);
 		if (r == BPF_FIB_LKUP_RET_NOT_FWDED || r == BPF_FIB_LKUP_RET_FWD_DISABLED)
 			w->local = true;
 		if (r)
 			return 0;
 		ifindex = fib.ifindex;
 		w->mtu = fib.mtu_result;
+		__builtin_memcpy(s->macs, fib.dmac, 6);
+		__builtin_memcpy(s->macs + 6, fib.smac, 6);
 	}
 	if (p->ttl <= 1)
 		return 0;
 	w->forwarded = true;
+	s->out = ifindex;
 	struct port *out = find_port(ifindex);
 	if (out) {
 		w->port = out->id;
 		w->edge = out->edge;
 	}
+	w->fast &= out && out->fast && ifindex != ctx->ingress_ifindex && p->total <= w->mtu;
 	return 0;
 }
 
@@ -80,6 +98,35 @@ static __always_inline u32 find_l3(struct xdp_md *ctx, const struct packet *p, c
 		return in->l3;
 	u32 *device = bpf_map_lookup_elem(&vlans, &v);
 	return device ? *device : 0;
+}
+
+// may_hurry says whether a packet is one that the kernel would do nothing about but to forward it, if there is a way.
+static __always_inline bool may_hurry(struct scratch *s, const struct packet *p, const struct port *in)
+{
+	u32 differ = get32(s, 0) ^ bpf_ntohl(*(u32 *)in->mac);
+	differ |= get16(s, 4) ^ bpf_ntohs(*(u16 *)(in->mac + 4));
+	return in->fast && !differ && p->l3 == ETHERNET &&
+	       (p->v6 ? p->protocol_at == ETHERNET + 6 : get8(s, ETHERNET) == 0x45);
+}
+
+// hurry sends a packet straight to the port that it leaves by, as the kernel would have made it.
+GLOBAL int hurry(struct xdp_md *ctx, const struct packet *p, const struct way *w)
+{
+	struct scratch *s = scratch();
+	u8 *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
+	if (!s || !p || !w || !w->fast || !w->forwarded || data + ETHERNET + IPV4 > end || end - data != bpf_xdp_get_buff_len(ctx))
+		return XDP_PASS;
+	if (p->v6) {
+		data[ETHERNET + 7]--;
+	} else {
+		u16 *sum = (u16 *)(data + ETHERNET + 10);
+		u32 c = bpf_ntohs(*sum) + 0x0100; // RFC 1141
+		*sum = bpf_htons(c + (c >= 0xFFFF));
+		data[ETHERNET + 8]--;
+	}
+	__builtin_memcpy(data, s->macs, sizeof(s->macs));
+	count(KERNEL_FAST);
+	return bpf_redirect(s->out, 0);
 }
 
 // keep stores the front of a packet for a report, as it came, and returns where.
@@ -107,20 +154,30 @@ static __always_inline struct event *keep(struct xdp_md *ctx, const struct packe
 	e->arrived = st->arrived;
 	e->len = p->len;
 	e->kept = n;
-	e->reason = e->record = e->record_len = 0;
+	e->reason = e->record = e->record_len = e->met = 0;
 	if (bpf_xdp_load_bytes(ctx, 0, e->bytes, n))
 		return 0;
 	st->event = id;
 	return e;
 }
 
-// tell hands an event to the program that reports.
+// hand_over gives an event to the program that reports, or says that there is no room. That program looks every few
+// milliseconds, and is woken only when a quarter of the ring has filled since: to wake it takes longer than all the
+// rest, an interrupt on this processor.
+static __always_inline bool hand_over(struct event *e, u32 n)
+{
+	u64 before = bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA), flags = BPF_RB_NO_WAKEUP;
+	if (before < RING / 4 && before + EVENT_HEADER + n >= RING / 4)
+		flags = BPF_RB_FORCE_WAKEUP;
+	return !bpf_ringbuf_output(&events, e, EVENT_HEADER + n, flags);
+}
+
+// tell hands over an event, and counts it.
 static __always_inline void tell(struct event *e)
 {
 	u32 n = e->kept;
-	if (n > HEAD)
-		return;
-	count(bpf_ringbuf_output(&events, e, EVENT_HEADER + n, 0) ? KERNEL_RING_FULL : KERNEL_EVENTS);
+	if (n <= HEAD)
+		count(hand_over(e, n) ? KERNEL_EVENTS : KERNEL_RING_FULL);
 }
 
 // tell_now is for a packet that does not come to an egress.
@@ -282,6 +339,30 @@ static __always_inline u32 new_header(const struct action *a, u32 record, bool w
 	return header | (record / 4) << 8 | (u32)(a->max_hops - with);
 }
 
+// is_partial says whether the checksum of a packet is still to be computed, by a network card or by the kernel in its
+// stead: it is that of the pseudo header then, and the kernel has noted where L4 begins, which must not move. Packets
+// of sockets come so by veth and tap.
+GLOBAL int is_partial(struct xdp_md *ctx, const struct packet *p)
+{
+	struct scratch *s = scratch();
+	if (!s || !p || !has_sum(s, p))
+		return false;
+	u32 at = p->l3 + (p->v6 ? 8 : 12), words = p->v6 ? 8 : 2, l4 = p->l4;
+	u32 length = p->summed == SUM_UDP ? get16(s, l4 + 4) : p->end - l4, n = l4 + length;
+	u64 c = p->protocol + length;
+	for (u32 i = 0; i < 8 && i < words; i++)
+		c += get32(s, at + 4 * i);
+	if (fold(c) != get16(s, p->sum))
+		return false;
+	asm volatile("" : "+r"(n));
+	if (n < ETHERNET || n > HEAD - 4 || bpf_xdp_load_bytes(ctx, 0, s->head, n))
+		return true;
+	for (u32 i = 0; i < 3; i++)
+		put8(s, n + i, 0);
+	asm volatile("" : "+r"(l4));
+	return fold(c + sum(&s->head[l4 & 0xFF], (length + 3) & 0x7FC)) != 0xFFFF; // one in 65,536 others looks like that
+}
+
 // source inserts INT; false: the packet gets none.
 GLOBAL int source(struct xdp_md *ctx, const struct packet *p, const struct action *a, const struct way *w,
 		  struct state *st)
@@ -341,6 +422,7 @@ GLOBAL int source(struct xdp_md *ctx, const struct packet *p, const struct actio
 		st->event = 0;
 		return true;
 	}
+	st->how |= SOURCE;
 	count(INSERTED);
 	if (md && !with)
 		count(INSERTED_EMPTY);
@@ -466,7 +548,13 @@ too_long:
 	set_flag(ctx, s, p, flag_m(), MARKED_MTU, WHY_MTU);
 	return 0;
 push:;
-	struct hop own = {.in_port = st->in_port, .out_port = w->port, .arrived = st->arrived, .bottom = p->first};
+	struct hop own = {
+		.in_port = st->in_port,
+		.out_port = w->port,
+		.arrived = st->arrived,
+		.departed = fast && w->fast ? now(1) : 0, // and there is no queue
+		.bottom = p->first,
+	};
 	add_record(0, n / 4, p->bitmap, &own);
 	st->how |= p->first ? BOTTOM : 0;
 	set_record(s, p, st, stack, 0, p->bitmap);
@@ -527,6 +615,8 @@ GLOBAL int sink(struct xdp_md *ctx, const struct packet *p, const struct way *w,
 		return true;
 	}
 	if (!readable)
+		st->how |= QUEUE_ONLY;
+	if (!readable && (!num_queues || !w->forwarded))
 		st->event = 0;
 	if (st->event && !w->forwarded) {
 		tell_now(e, w);
@@ -545,7 +635,7 @@ GLOBAL int discard(struct xdp_md *ctx, const struct packet *p, u32 in_port, u16 
 	if (!p)
 		return 0;
 	count(reason == FILTERED ? KERNEL_FILTERED : EDGE_INT);
-	if (bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > (1 << 21)) { // events come first
+	if (bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > RING / 2) { // events come first
 		count(KERNEL_DROPS_UNTOLD);
 		return 0;
 	}
@@ -584,6 +674,23 @@ static __always_inline struct action *find_action(const struct packet *p, u32 in
 	return a && a->sample ? a : 0;
 }
 
+// noted says whether the egress, or a drop report, has something to do about a packet besides its queue.
+static __always_inline bool noted(const struct state *st) { return st->record || st->event || st->clone; }
+
+// pass_by passes a packet that nothing is done to.
+static __always_inline int pass_by(struct xdp_md *ctx, const struct port *in, const struct packet *p, struct way *w)
+{
+	if (fast && w->fast) {
+		find_way(ctx, p, in->l3, w);
+		return hurry(ctx, p, w);
+	}
+	if (queue_times) {
+		struct state st = {.in_port = in->id, .arrived = now(0)};
+		remember(ctx, &st);
+	}
+	return XDP_PASS;
+}
+
 SEC("xdp.frags")
 int arrive(struct xdp_md *ctx)
 {
@@ -594,7 +701,10 @@ int arrive(struct xdp_md *ctx)
 	count(ARRIVED);
 	if (in->edge)
 		count(FROM_EDGE);
+	if (!(fast && in->fast) && passes(ctx, in->edge))
+		return XDP_PASS;
 	struct packet p = {.len = bpf_xdp_get_buff_len(ctx)};
+	struct way w = {};
 	u32 n = p.len < FRONT ? p.len : FRONT;
 	asm volatile("" : "+r"(n));
 	void *data = (void *)(long)ctx->data;
@@ -608,10 +718,10 @@ int arrive(struct xdp_md *ctx)
 	switch (parse(&p, domain_mode != MODE_XD && (carrier != BY_DSCP || !in->edge || accept_edge))) {
 	case NOT_READ:
 		count(KERNEL_NOT_READ);
-		return XDP_PASS;
+		return pass_by(ctx, in, &p, &w);
 	case BROKEN:
 		count(UNREADABLE);
-		return XDP_PASS;
+		return pass_by(ctx, in, &p, &w);
 	case PARSED:
 		break;
 	}
@@ -636,8 +746,9 @@ int arrive(struct xdp_md *ctx)
 	}
 	bool outside = in->edge && !p.present;
 	bool unclean = outside && domain_mode != MODE_XD && marks(p.dscp);
+	w.fast = fast && may_hurry(s, &p, in);
 	if (!p.present && !outside && !has_xd)
-		return XDP_PASS;
+		return pass_by(ctx, in, &p, &w);
 	struct action *a = 0;
 	struct packet *flow = &p;
 	if (!p.present && p.tunnel) {
@@ -656,10 +767,14 @@ int arrive(struct xdp_md *ctx)
 	if (a)
 		count(WATCHED);
 	else if (!p.present && !unclean)
-		return XDP_PASS;
+		return pass_by(ctx, in, &p, &w);
 
-	struct state st = {.in_port = in->id, .arrived = now(0)};
-	struct way w = {};
+	struct state st = {
+		.in_port = in->id,
+		.arrived = now(0),
+		.how = a ? CHOSEN : 0,
+		.clone = clones && outside && in->clone, // it may be
+	};
 	u32 l3 = find_l3(ctx, &p, in);
 	if (l3)
 		find_way(ctx, &p, l3, &w);
@@ -676,13 +791,21 @@ int arrive(struct xdp_md *ctx)
 	if (a && (turned || a->mode != MODE_MD))
 		keep(ctx, &p, &st, p.payload);
 	if (turned) {
-	} else if (outside && clones) {
+		st.clone = 0;
+	} else if (clones && st.clone) {
+		st.clone = 0;
 		if (a && a->mode == MODE_MD && !no_carrier(s, &p)) {
 			st.clone = a->max_hops;
 			st.bitmap = a->bitmap;
 		}
 		clean(ctx, s, &p);
 	} else if (outside) {
+		if (a && a->mode != MODE_XD && !fresh(&p) && is_partial(ctx, &p)) {
+			count(NOT_INSERTED);
+			count(KERNEL_PARTIAL);
+			st.event = 0;
+			a = 0;
+		}
 		if (!a || a->mode == MODE_XD || !source(ctx, &p, a, &w, &st)) {
 			if (a && a->mode != MODE_XD)
 				st.event = 0;
@@ -698,8 +821,17 @@ int arrive(struct xdp_md *ctx)
 		if (transit(ctx, &p, &w, &st, pop) && !pop_stack(ctx, &p, &w, &st))
 			transit(ctx, &p, &w, &st, false);
 	}
-	if ((st.record || st.event || st.clone) && remember(ctx, &st))
-		count(KERNEL_NOTED);
+	if (fast && w.fast && !st.event && !st.clone) {
+		int done = hurry(ctx, &p, &w);
+		if (done != XDP_PASS)
+			return done;
+	}
+	if (noted(&st)) {
+		if (remember(ctx, &st))
+			count(KERNEL_NOTED);
+	} else if (queue_times || (num_queues && st.how & (CHOSEN | SOURCE))) {
+		remember(ctx, &st);
+	}
 	return XDP_PASS;
 }
 
@@ -781,7 +913,7 @@ moved:
 
 // report hands the packet to the program that reports, unless it took too long.
 static __always_inline void report(struct __sk_buff *skb, struct scratch *s, const struct state *st,
-				   const struct hop *own)
+				   const struct hop *own, u8 met)
 {
 	u32 slot = st->event & (num_slots - 1);
 	struct event *e = bpf_map_lookup_elem(&slots, &slot);
@@ -794,6 +926,7 @@ static __always_inline void report(struct __sk_buff *skb, struct scratch *s, con
 	e->queue_bytes = own->queue_bytes;
 	e->out_port = own->out_port;
 	e->mtu = st->mtu;
+	e->met = met | (st->how & QUEUE_ONLY ? MET_UNWATCHED : 0);
 	e->queue = e->ttl = 0;
 	u32 l3 = ip_at(skb), n = l3 + IPV4;
 	asm volatile("" : "+r"(n));
@@ -804,14 +937,86 @@ static __always_inline void report(struct __sk_buff *skb, struct scratch *s, con
 	tell(e);
 }
 
+// load_frame copies so many bytes of the packet, with the VLAN tag that the kernel carries beside it.
+static __always_inline bool load_frame(struct __sk_buff *skb, u8 *to, u32 n)
+{
+	if (!skb->vlan_present)
+		return n >= ETHERNET && n <= HEAD && !bpf_skb_load_bytes(skb, 0, to, n);
+	n -= TAG;
+	if (n < ETHERNET || n > HEAD - TAG || bpf_skb_load_bytes(skb, 0, to, ETHERNET - 2))
+		return false;
+	*(u16 *)(to + ETHERNET - 2) = skb->vlan_proto;
+	*(u16 *)(to + ETHERNET) = bpf_htons(skb->vlan_tci);
+	n -= ETHERNET - 2;
+	return n > 0 && n <= HEAD - ETHERNET - 2 && !bpf_skb_load_bytes(skb, ETHERNET - 2, to + ETHERNET + 2, n);
+}
+
+// report_leaving hands over a packet whose queue is congested, and that nothing was kept of, as it leaves.
+GLOBAL int report_leaving(struct __sk_buff *skb, const struct state *st, const struct hop *own, u8 met)
+{
+	u32 zero = 0, n = skb->len + (skb->vlan_present ? TAG : 0), l3 = ip_at(skb) + (skb->vlan_present ? TAG : 0);
+	u64 *next = bpf_map_lookup_elem(&next_event, &zero);
+	if (!next || !st || !own)
+		return 0;
+	u64 id = __sync_fetch_and_add(next, 1) + 1;
+	u32 slot = id & (num_slots - 1);
+	struct event *e = bpf_map_lookup_elem(&slots, &slot);
+	if (!e)
+		return 0;
+	e->id = id;
+	e->len = n;
+	if (n > HEAD)
+		n = HEAD;
+	e->kept = n;
+	asm volatile("" : "+r"(n));
+	if (!load_frame(skb, e->bytes, n))
+		return 0;
+	e->in_port = own->in_port;
+	e->out_port = own->out_port;
+	e->arrived = own->arrived;
+	e->enqueued = st->enqueued;
+	e->departed = own->departed;
+	e->queue_bytes = own->queue_bytes;
+	e->mtu = st->mtu;
+	e->queue = e->ttl = e->reason = 0;
+	e->record = st->record ? l3 + st->record : 0;
+	e->record_len = st->record ? width(plain(st->bitmap)) : 0;
+	e->met = met | MET_LEAVING | (st->how & SOURCE ? MET_SOURCE : 0) | (st->how & CHOSEN ? 0 : MET_UNWATCHED);
+	tell(e);
+	return 0;
+}
+
+// watch_queue is for a packet without a note, where its queue begins: when it came is not known.
+GLOBAL int watch_queue(struct __sk_buff *skb, u32 port)
+{
+	if (!find_queue(port))
+		return 0;
+	struct state st = {};
+	u32 from = testing ? TEST_IN : skb->ingress_ifindex;
+	struct port *in = from ? find_port(from) : 0;
+	struct hop own = {.in_port = in ? in->id : 0, .out_port = port, .queue_bytes = backlog(skb)};
+	u8 met = observe(own.out_port, own.queue_bytes, 0, in);
+	if (!(met & MET_QUOTA))
+		return 0;
+	st.enqueued = own.departed = now(1);
+	report_leaving(skb, &st, &own, met);
+	return 0;
+}
+
 // enqueue is for an interface whose packets wait in front of that where depart is: a bridge of one port.
 SEC("tcx/egress")
 int enqueue(struct __sk_buff *skb)
 {
 	struct state st;
 	struct bpf_dynptr meta;
-	if (testing || !recall(skb, &st, &meta))
+	if (testing)
 		return TCX_NEXT;
+	if (!recall(skb, &st, &meta)) {
+		struct port *out = num_queues ? find_port(skb->ifindex) : 0;
+		if (out)
+			watch_queue(skb, out->id);
+		return TCX_NEXT;
+	}
 	st.enqueued = now(1);
 	st.queue_bytes = backlog(skb);
 	bpf_dynptr_write(&meta, 0, &st, sizeof(st), 0);
@@ -826,11 +1031,22 @@ static __always_inline u64 pseudo(struct scratch *s, const struct packet *p, u32
 	return sum(&s->head[(p->l3 + (p->v6 ? 8 : 12)) & 0x3F], p->v6 ? 32 : 8) + n + p->protocol;
 }
 
-// make_probe puts INT into a clone, and cuts off most of its payload. The L4 header stays where it is: a packet of this
-// machine may have its checksum computed later, and the kernel has noted from where on.
-GLOBAL int make_probe(struct __sk_buff *skb, u32 out_port)
+// resize_clone gives a clone its length; what is in it is written after that. A packet of this machine may have its
+// checksum computed later, and the kernel has noted from where on: it forgets that when something is written to a
+// packet that begins behind there.
+static __always_inline bool resize_clone(struct __sk_buff *skb, struct scratch *s, u32 l4, u32 length)
 {
 	const u32 partial = 3;
+	u32 cut = (l4 + 4) & 0xFF;
+	if (BPF_CORE_READ_BITFIELD_PROBED((struct sk_buff___w *)bpf_cast_to_kern_ctx(skb), ip_summed) != partial)
+		return !bpf_skb_change_tail(skb, length, 0);
+	return !bpf_skb_change_tail(skb, length + cut, 0) && !bpf_skb_adjust_room(skb, -(int)cut, BPF_ADJ_ROOM_MAC, 0) &&
+	       !bpf_skb_store_bytes(skb, 0, s->head, ETHERNET, BPF_F_RECOMPUTE_CSUM);
+}
+
+// make_probe puts INT into a clone, and cuts off most of its payload.
+GLOBAL int make_probe(struct __sk_buff *skb, u32 out_port)
+{
 	struct scratch *s = scratch();
 	struct packet p = {.len = skb->len};
 	if (!s)
@@ -869,15 +1085,13 @@ GLOBAL int make_probe(struct __sk_buff *skb, u32 out_port)
 
 	u32 whole = p.payload + length + rest, l4_header = p.payload - p.l4, at = p.payload;
 	bool has = has_sum(s, &p);
-	if (bpf_skb_change_tail(skb, whole, 0))
+	if (!resize_clone(skb, s, p.l4, whole))
 		return false;
 	resize(s, &p, (int)(whole - p.end));
 	if (p.summed == SUM_UDP)
 		put16(s, p.l4 + 4, whole - p.l4);
 	set_dscp(s, &p, (p.dscp & ~dscp_mask) | (dscp_value & dscp_mask));
-	if (BPF_CORE_READ_BITFIELD_PROBED((struct sk_buff___w *)bpf_cast_to_kern_ctx(skb), ip_summed) == partial) {
-		put16(s, p.sum, fold(pseudo(s, &p, whole - p.l4)));
-	} else if (has) {
+	if (has) {
 		u32 l4 = p.l4, sums = (length + rest + 3) & 0xFC;
 		asm volatile("" : "+r"(l4));
 		asm volatile("" : "+r"(l4_header));
@@ -907,6 +1121,15 @@ static __always_inline void send_clone(struct __sk_buff *skb, struct scratch *s,
 	s->probe.wanted = false;
 }
 
+// segments returns how many packets a network card will make of one.
+static __always_inline u32 segments(struct __sk_buff *skb, const struct packet *p)
+{
+	u32 n = skb->gso_segs, size = skb->gso_size;
+	if (n > 1 || !size) // some drivers say the size alone
+		return n ? n : 1;
+	return (p->end - p->payload + size - 1) / size;
+}
+
 // originate is for a packet that came by no port: of this machine, or of a container in it.
 static __always_inline void originate(struct __sk_buff *skb, struct scratch *s, u32 out_port)
 {
@@ -922,26 +1145,27 @@ static __always_inline void originate(struct __sk_buff *skb, struct scratch *s, 
 		return;
 	if (skb->vlan_present)
 		p.vlans[0] = skb->vlan_tci & 0x0FFF;
-	count(ARRIVED);
-	count(FROM_EDGE);
+	u32 packets = segments(skb, &p);
+	count_some(ARRIVED, packets);
+	count_some(FROM_EDGE, packets);
 	if (marks(p.dscp)) {
 		set_dscp(s, &p, cleaned(p.dscp));
 		bpf_skb_store_bytes(skb, p.l3, &s->head[p.l3 & 0x3F], IPV4, 0); // all of the header that changes
 		p.dscp = cleaned(p.dscp);
-		count(CLEANED);
+		count_some(CLEANED, packets);
 	}
 	if (p.tunnel) {
-		count(KERNEL_TUNNEL);
+		count_some(KERNEL_TUNNEL, packets);
 		return;
 	}
 	struct action *a = find_action(&p, 0);
 	if (!a || a->mode != MODE_MD)
 		return;
 	if (a->sample > 1 && !take(&p, &p, a)) {
-		count(UNSAMPLED);
+		count_some(UNSAMPLED, packets);
 		return;
 	}
-	count(WATCHED);
+	count_some(WATCHED, packets);
 	if (no_carrier(s, &p))
 		return;
 	s->probe = (struct probe){.max_hops = a->max_hops, .bitmap = a->bitmap, .queue_bytes = backlog(skb)};
@@ -977,9 +1201,12 @@ int depart(struct __sk_buff *skb)
 	if (!recall(skb, &st, &meta)) {
 		if (local && !out->edge && (!skb->ingress_ifindex || !find_port(skb->ingress_ifindex)))
 			originate(skb, s, out->id);
+		if (num_queues && out->l3 == out->ifindex)
+			watch_queue(skb, out->id);
 		return TCX_NEXT;
 	}
-	count(KERNEL_NOTED_LEFT);
+	if (noted(&st))
+		count(KERNEL_NOTED_LEFT);
 	u32 spent = STATE_SPENT;
 	if (!testing)
 		bpf_dynptr_write(&meta, 0, &spent, sizeof(spent), 0);
@@ -991,14 +1218,25 @@ int depart(struct __sk_buff *skb)
 		.queue_bytes = st.queue_bytes,
 		.bottom = st.how & BOTTOM,
 	};
+	if (testing) {
+		struct test *t = test();
+		st.enqueued = t ? t->enqueued : 0;
+		own.queue_bytes = backlog(skb);
+	}
 	if (!st.enqueued) {
 		st.enqueued = own.departed;
 		own.queue_bytes = backlog(skb);
 	}
+	u8 met = 0;
+	if (num_queues)
+		met = observe(own.out_port, own.queue_bytes,
+			      own.departed > st.enqueued ? own.departed - st.enqueued : 0, true);
 	if (st.record)
 		fill(skb, s, &st, &own);
-	if (st.event)
-		report(skb, s, &st, &own);
+	if (st.event && (met & MET_QUOTA || !(st.how & QUEUE_ONLY)))
+		report(skb, s, &st, &own, met);
+	else if (!st.event && met & MET_QUOTA)
+		report_leaving(skb, &st, &own, met);
 	if (clones && st.clone) {
 		s->probe = (struct probe){
 			.max_hops = st.clone,
@@ -1044,9 +1282,9 @@ int dropped(u64 *ctx)
 		return 0;
 	if ((st.magic != STATE_MAGIC && st.magic != STATE_SPENT) || st.in_port != in_id)
 		st = (struct state){};
-	if (st.magic == STATE_MAGIC)
+	if (st.magic == STATE_MAGIC && noted(&st))
 		count(KERNEL_NOTED_DROPPED);
-	if (bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > (1 << 21)) { // events come first
+	if (bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > RING / 2) { // events come first
 		count(KERNEL_DROPS_UNTOLD);
 		return 0;
 	}
@@ -1072,10 +1310,48 @@ int dropped(u64 *ctx)
 		return 0; // multicast: who does not want it drops it
 	if (mac != 0xFFFF && mac + ETHERNET == network)
 		bpf_probe_read_kernel(e->bytes, ETHERNET - 2, head + mac);
-	e->len = e->kept = data + n;
+	e->met = st.how & SOURCE ? MET_SOURCE : 0;
+	if (e->out_port && e->reason == reason && overflows(reason))
+		e->met |= overflow(e->out_port);
+	struct skb_shared_info___w *shared = (void *)head + BPF_CORE_READ(skb, end);
+	e->segments = BPF_CORE_READ(shared, gso_segs);
+	e->kept = data + n;
+	e->len = data + BPF_CORE_READ(skb, len) + (BPF_CORE_READ(skb, data) - head) - network; // some of it may be in pages
 	n = e->kept;
-	if (n > HEAD)
+	if (n > HEAD || e->len < n || e->len > 0xFFFF + IPV6 + ETHERNET)
 		return 0;
-	count(bpf_ringbuf_output(&events, e, EVENT_HEADER + n, 0) ? KERNEL_DROPS_UNTOLD : KERNEL_DROPS);
+	count_some(hand_over(e, n) ? KERNEL_DROPS : KERNEL_DROPS_UNTOLD, e->segments ? e->segments : 1);
+	return 0;
+}
+
+// slow makes a port one whose packets the kernel forwards, when its driver does not take them, and counts what was lost.
+static __always_inline void slow(struct net_device___w *dev, u32 ifindex, u32 packets, int error)
+{
+	struct port *out = find_port(ifindex);
+	if (!out || BPF_CORE_READ(dev, nd_net.net, ns.inum) != netns)
+		return;
+	if (error)
+		out->fast = false;
+	count_some(KERNEL_FAST_DROPPED, packets);
+}
+
+// sent is called for packets that drivers were given in all network namespaces.
+SEC("tp_btf/xdp_devmap_xmit")
+int sent(u64 *ctx)
+{
+	struct net_device___w *to = (void *)ctx[1];
+	int drops = ctx[3], error = ctx[4];
+	if (drops > 0 && to)
+		slow(to, BPF_CORE_READ(to, ifindex), drops, error);
+	return 0;
+}
+
+// not_sent is called for a packet that no driver was given.
+SEC("tp_btf/xdp_redirect_err")
+int not_sent(u64 *ctx)
+{
+	struct net_device___w *from = (void *)ctx[0];
+	if (from)
+		slow(from, ctx[6], 1, ctx[3]);
 	return 0;
 }

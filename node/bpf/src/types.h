@@ -65,9 +65,16 @@ struct sk_buff___w {
 	int skb_iif;
 	__be16 protocol;
 	u16 network_header, mac_header;
+	u32 len;
+	unsigned char *data;
 	u32 tail; // as an offset: of 64 bit kernels
+	u32 end;  // also an offset: of struct skb_shared_info
 	unsigned char *head;
 	u8 ip_summed : 2;
+} __attribute__((preserve_access_index));
+
+struct skb_shared_info___w {
+	u16 gso_segs;
 } __attribute__((preserve_access_index));
 
 // A function that the verifier looks at once, and not once for every way that leads to it. Its pointers it takes to be
@@ -143,12 +150,16 @@ enum counter {
 	WHY_NOTHING_ASKED,
 	WHY_MALFORMED_INT,
 	WHY_DESTINATION_ONLY,
+	CONGESTION_BEGAN,
+	CONGESTION_ENDED,
+	KERNEL_UNSAMPLED,     // left out by the hash of all entries: the watchlist was not asked
 	KERNEL_NOT_READ,      // not IP, more than two VLAN tags, or too many IPv6 extension headers: passed as it was
 	KERNEL_NOT_FORWARDED, // no route, or for this machine, or the last hop of its TTL: passed as it was
 	KERNEL_TUNNEL,        // in a tunnel that is not looked into: not watched
 	KERNEL_NOT_EDITED,    // the driver had no room, or refused: passed as it was
 	KERNEL_MOVED,         // the record is not where it was inserted: it stays without what is known at egress
 	KERNEL_NO_METADATA,   // the driver keeps no metadata of packets: no time, no report
+	KERNEL_PARTIAL,       // its checksum is not computed yet: passed as it was
 	KERNEL_NOT_CLONED,    // the kernel made no clone, or had no room for INT in it
 	KERNEL_NOT_STRIPPED,  // INT that nobody can remove, in a packet to an edge: passed as it was
 	KERNEL_OVERWRITTEN,   // waited in the queue longer than there was memory for it: not reported
@@ -160,6 +171,8 @@ enum counter {
 	KERNEL_NOTED,         // forwarded, with what the egress has to know
 	KERNEL_NOTED_LEFT,    // of these, came to the egress
 	KERNEL_NOTED_DROPPED, // of these, did not: the kernel told of their drop
+	KERNEL_FAST,          // sent straight to the port that they leave by
+	KERNEL_FAST_DROPPED,  // of these, the driver had no room for, or did not take
 	COUNTERS,
 };
 
@@ -168,8 +181,11 @@ enum counter {
 struct port {
 	u32 ifindex; // 0: free
 	u32 id;      // from 1
-	u32 edge;    // behind it are hosts
+	u16 edge;    // behind it are hosts
+	u16 clone;   // what comes by it stays as it is, and clones with INT follow
 	u32 l3;      // index of the interface that has the IP address
+	u16 fast;    // packets may come, or leave, without the kernel's stack
+	u8 mac[6];   // of the interface
 };
 
 #define PORTS 4096 // a power of two
@@ -198,8 +214,19 @@ struct event {
 	u16 reason;     // of a drop, a number of enum skb_drop_reason; 0: none
 	u16 record;     // of a drop: offset of the record of this node, 0: there is none
 	u16 record_len;
+	u8 met; // see below
+	u8 pad;
+	u16 segments; // of a drop: packets that a network card would have made of it; 0: of none
+	u8 pad2[4];
 	u8 bytes[HEAD];
 };
+
+// What a packet met, and what bytes are.
+#define MET_CONGESTION 1 // its queue is congested
+#define MET_QUOTA 2      // and it is one of those that are reported for that
+#define MET_LEAVING 4    // bytes are of the packet as it left, with the record of this node
+#define MET_SOURCE 8     // and with INT that this node inserted
+#define MET_UNWATCHED 16 // no watchlist has chosen it
 
 #define EVENT_HEADER ((u32)(unsigned long)&((struct event *)0)->bytes)
 
@@ -226,6 +253,18 @@ struct state {
 
 #define SUM_OF_UDP 1 // the checksum is of UDP
 #define BOTTOM 2     // the record is the first one
+#define SOURCE 4     // this node inserted INT
+#define CHOSEN 8     // by the flow watchlist
+#define QUEUE_ONLY 16 // an event for its queue alone
+
+// A queue is that of a port, by its number: when it is congested, as event.Threshold says it, and whether it is.
+struct queue {
+	u32 trigger, reset;       // bytes; trigger 0: does not count
+	u64 trigger_ns, reset_ns; // the same with the time from the queue to the link
+	u32 quota;
+	u32 tail_drop;
+	u64 state; // 0: it is not congested; see congestion.h
+};
 
 // A probe is what the clone of a packet shall tell, while it is made.
 struct probe {
@@ -242,12 +281,17 @@ struct scratch {
 	struct probe probe;
 	u8 head[HEAD + 8]; // a read at the last byte is still inside
 	u32 insert[64]; // in network order
+	u32 out;        // of a packet that goes past the kernel: the interface that it leaves by,
+	u8 macs[12];    // and its addresses then
 };
+
+#define TEST_IN 1 // the interface that packets of test runs come by
 
 // A test stands in for the clock and the routes.
 struct test {
 	u64 now[2]; // at arrival and departure
 	u64 queue_bytes;
+	u64 enqueued; // 0: there is no queue in front of the port
 	u32 out; // index of an interface
 	u32 mtu;
 	struct state state;

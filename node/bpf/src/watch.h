@@ -162,13 +162,19 @@ static __always_inline u64 mix(u64 a, u64 b)
 	return high64(a, b) ^ (a * b);
 }
 
-// flow_hash is telemetry.FlowKey.Hash.
+// hash_of is telemetry.FlowKey.Hash: of the halves of the addresses, both ports, and protocol and kind of tunnel.
+static __always_inline u64 hash_of(u64 src_high, u64 src_low, u64 dst_high, u64 dst_low, u64 ports, u64 protocol)
+{
+	u64 h = mix(src_high ^ 0xa0761d6478bd642f, src_low ^ 0xe7037ed1a0b428db);
+	h ^= mix(dst_high ^ 0x8ebc6af09c88c6e3, dst_low ^ h);
+	return mix(ports ^ h, protocol ^ 0x589965cc75374cc3);
+}
+
 static __always_inline u64 flow_hash(struct scratch *s, const struct packet *p)
 {
-	u64 h = mix(src_high(s, p) ^ 0xa0761d6478bd642f, src_low(s, p) ^ 0xe7037ed1a0b428db);
-	h ^= mix(dst_high(s, p) ^ 0x8ebc6af09c88c6e3, dst_low(s, p) ^ h);
-	return mix(((u64)p->src_port << 48 | (u64)p->dst_port << 32 | p->tunnel_id) ^ h,
-		   ((u64)p->protocol << 8 | p->tunnel_kind) ^ 0x589965cc75374cc3);
+	return hash_of(src_high(s, p), src_low(s, p), dst_high(s, p), dst_low(s, p),
+		       (u64)p->src_port << 48 | (u64)p->dst_port << 32 | p->tunnel_id,
+		       (u64)p->protocol << 8 | p->tunnel_kind);
 }
 
 static __always_inline u64 mix_in(u64 h, u64 x)
@@ -190,6 +196,14 @@ static __always_inline u64 packet_hash(struct scratch *s, const struct packet *p
 	return h;
 }
 
+// is_one_of says whether a hash chooses its packet as the 1 in so many.
+static __always_inline bool is_one_of(u64 x, u32 sample)
+{
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+	x = (x ^ x >> 27) * 0x94d049bb133111eb;
+	return !high64(x ^ x >> 31, sample);
+}
+
 // take says whether a packet with flow q is one of the 1 in so many that an action is for.
 GLOBAL int take(const struct packet *p, const struct packet *q, const struct action *a)
 {
@@ -197,7 +211,5 @@ GLOBAL int take(const struct packet *p, const struct packet *q, const struct act
 	if (!s || !p || !q || !a)
 		return false;
 	u64 x = a->random ? (u64)bpf_get_prandom_u32() << 32 | bpf_get_prandom_u32() : packet_hash(s, p, q);
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
-	x = (x ^ x >> 27) * 0x94d049bb133111eb;
-	return !high64(x ^ x >> 31, a->sample);
+	return is_one_of(x, a->sample);
 }
