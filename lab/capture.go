@@ -163,8 +163,11 @@ func (s *sighting) parse(b []byte, length int, dscp, mask uint8) bool {
 		if len(payload) < 8 {
 			return false
 		}
-		s.clone = payload[4]&0x08 != 0
-		n := 4 + 4*int(payload[1]) // the shim counts words behind itself
+		n := 4 * int(payload[2]) // up to 1.0 the shim counts itself, and has no version
+		if payload[0]>>4 != 0 {
+			s.clone = payload[4]&0x08 != 0
+			n = 4 + 4*int(payload[1])
+		}
 		s.bytes -= n
 		if n > len(payload) {
 			return false
@@ -172,6 +175,13 @@ func (s *sighting) parse(b []byte, length int, dscp, mask uint8) bool {
 		payload = payload[n:]
 	}
 	if s.tuple.udp {
+		if isTunnel(s.tuple.dst.Port()) {
+			all, ok := len(payload), false
+			if payload, ok = unwrap(s.tuple.dst.Port(), payload); !ok {
+				return false
+			}
+			s.bytes -= all - len(payload)
+		}
 		if len(payload) < 12 {
 			return false
 		}

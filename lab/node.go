@@ -29,10 +29,16 @@ type runningNode struct {
 
 // nodeConfig returns what the node of a router does: section int of the scenario.
 func (l *Lab) nodeConfig(r *router) (*kernel.Config, error) {
+	domain, err := node.Load(l.scenario.INT.Text)
+	if err != nil {
+		return nil, err
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "name: %q\nid: %d\nports:\n", r.Name, r.Node)
 	for _, p := range r.ports {
-		fmt.Fprintf(&b, "  - {interface: %s, queue: %s, edge: %v}\n", p.veth(), p.device(), p.peer.host != nil)
+		// Hosts compute their checksums themselves, so that INT can be in their packets, as in those of the fabric.
+		fmt.Fprintf(&b, "  - {interface: %s, queue: %s, edge: %v, clone: %v}\n", p.veth(), p.device(),
+			p.peer.host != nil, domain.Clone)
 	}
 	if len(strings.TrimSpace(string(l.scenario.INT.Text))) > 0 {
 		b.WriteString("int:\n")

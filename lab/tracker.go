@@ -177,8 +177,8 @@ func (t *tracker) flowOf(s *sighting) *flow {
 		return l.tuples[s.tuple]
 	}
 	f := l.flows[s.flow]
-	if f == nil || !f.udp || f.dst != s.tuple.dst {
-		return nil
+	if f == nil || !f.udp || f.dst != s.tuple.dst && (f.inner == nil || f.dst.Addr() != s.tuple.dst.Addr()) {
+		return nil // in VXLAN that gets INT the port changes
 	}
 	return f
 }
@@ -445,7 +445,7 @@ func (t *tracker) writeFlow(f *flow) {
 		Flow: f.id, Reverse: f.reverse, Traffic: f.label, Src: f.src.Addr().String(), Dst: f.dst.Addr().String(),
 		Protocol: protocol, SrcPort: f.src.Port(), DstPort: f.dst.Port(), DSCP: f.dscp, StartNs: f.startNs,
 		EndNs: f.endNs, Bytes: bytes, PacketsSent: f.track.sent, PacketsDelivered: f.track.delivered,
-		PacketsDropped: f.track.dropped, Retransmitted: f.resent, Finished: f.finished,
+		PacketsDropped: f.track.dropped, Retransmitted: f.resent, Finished: f.finished, Inner: f.inner,
 	}
 	if !f.over {
 		r.EndNs = t.lab.now()

@@ -21,6 +21,7 @@ import (
 
 	"github.com/waybill-int/waybill/fabric"
 	"github.com/waybill-int/waybill/fabric/scenario"
+	"github.com/waybill-int/waybill/fabric/truth"
 )
 
 // The range of source ports of conversations; the kernel chooses others.
@@ -33,6 +34,7 @@ type flow struct {
 	id, reverse uint32
 	label       string
 	src, dst    netip.AddrPort
+	inner       *truth.Inner // of packets in a tunnel; nil: there is none
 	udp         bool
 	dscp        uint8
 	startNs     int64
@@ -116,6 +118,8 @@ type talk struct {
 	bps    uint64
 	packet uint64
 	port   uint16
+	tunnel *tunnel // nil: none
+	vni    uint32
 	dscp   uint8
 	until  time.Duration
 	random *rand.Rand
@@ -126,7 +130,8 @@ func (l *Lab) newTalk(i int, t *scenario.Traffic, kind string) *talk {
 	last := t.IP != "6"
 	return &talk{
 		label: fmt.Sprintf("traffic[%d] %s", i, kind), udp: t.Transport == "udp", bps: uint64(t.Rate),
-		packet: uint64(t.Packet), port: uint16(t.Port), dscp: uint8(t.DSCP),
+		packet: uint64(t.Packet), port: uint16(t.Port), tunnel: tunnels[t.Tunnel], vni: uint32(t.VNI),
+		dscp:  uint8(t.DSCP),
 		until: time.Duration(t.Stop), random: rand.New(rand.NewPCG(l.run.Seed, uint64(i))),
 		v6: func() bool {
 			if t.IP == "mixed" {
@@ -140,7 +145,7 @@ func (l *Lab) newTalk(i int, t *scenario.Traffic, kind string) *talk {
 // talk does what a traffic says, and returns when nothing new is to be begun.
 func (l *Lab) talk(ctx context.Context, i int, t *scenario.Traffic) {
 	switch {
-	case t.Tunnel != "":
+	case t.Tunnel != "" && t.Transport != "udp":
 		return
 	case t.Poisson != nil:
 		l.poisson(ctx, l.newTalk(i, t, "poisson"), t)
@@ -232,7 +237,13 @@ func (l *Lab) converse(ctx context.Context, t *talk, src, dst *host, bytes uint6
 func (l *Lab) datagrams(ctx context.Context, t *talk, from netip.AddrPort, src, dst *host, bytes uint64) error {
 	v6 := from.Addr().Is6()
 	to := netip.AddrPortFrom(dst.address(v6), t.port)
+	if t.tunnel != nil {
+		to = netip.AddrPortFrom(to.Addr(), t.tunnel.port)
+	}
 	f := l.begin(t.label, from, to, true, t.dscp, nil)
+	l.mu.Lock()
+	f.inner = t.inner(from, to)
+	l.mu.Unlock()
 	defer f.end(l, true)
 	var c *net.UDPConn
 	if err := src.ns.do(func() (err error) {
@@ -254,22 +265,25 @@ func (l *Lab) datagrams(ctx context.Context, t *talk, from netip.AddrPort, src, 
 		size = min(size, t.packet)
 	}
 	size -= header
+	front := uint64(len(t.wrap(from, to, 0)))
+	size = max(size, front+12) // for who it is
 	bps := t.bps
 	if bps == 0 {
 		bps = src.port.link.RateBps
 	}
 	buffer := make([]byte, size)
-	binary.BigEndian.PutUint32(buffer, f.id)
+	binary.BigEndian.PutUint32(buffer[front:], f.id)
 	for next, left := time.Now(), bytes; bytes == 0 || left > 0; {
 		if time.Duration(l.now()) >= t.until && bytes == 0 || ctx.Err() != nil {
 			break
 		}
 		n := size
 		if bytes > 0 {
-			n = min(size, left)
-			left -= n
+			n = min(size, front+left)
+			left -= n - front
 		}
-		binary.BigEndian.PutUint64(buffer[4:], l.packets.Add(1))
+		copy(buffer, t.wrap(from, to, int(n-front)))
+		binary.BigEndian.PutUint64(buffer[front+4:], l.packets.Add(1))
 		_, _ = c.Write(buffer[:n]) // what does not leave is not seen; an error is of an earlier packet
 		next = next.Add(time.Duration((n + header + 14 + framing) * 8e9 / bps))
 		if !l.pause(ctx, next) {
@@ -483,6 +497,9 @@ func (l *Lab) listen() error {
 	for i := range l.scenario.Traffic {
 		t := &l.scenario.Traffic[i]
 		wanted[listener{t.Transport == "udp", uint16(t.Port)}] = true
+		if in := tunnels[t.Tunnel]; in != nil {
+			wanted[listener{true, in.port}] = true
+		}
 	}
 	for i := range l.scenario.Faults {
 		if d := l.scenario.Faults[i].DDoS; d != nil {
