@@ -94,6 +94,10 @@ const (
 	ErrIFALengthExceedsMax
 	ErrIFAStackTruncated
 
+	// sFlow.
+	ErrSampleHeader
+	ErrSampleRecord
+
 	// NumErrors is the length of an array that counts every Error.
 	NumErrors
 )
@@ -174,6 +178,9 @@ var errorCodes = [NumErrors]string{
 	ErrIFAVersion:           "ifa_version",
 	ErrIFALengthExceedsMax:  "ifa_length_exceeds_max",
 	ErrIFAStackTruncated:    "ifa_stack_truncated",
+
+	ErrSampleHeader: "sample_header",
+	ErrSampleRecord: "sample_record",
 }
 
 // Error returns the error code, for example "hop_ml_mismatch".

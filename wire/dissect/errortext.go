@@ -16,6 +16,9 @@ func ErrorText(e wire.Error) string {
 
 // Every error has a text here; a test looks after that.
 var errorTexts = [wire.NumErrors]string{
+	wire.ErrSampleHeader: "no header of sFlow 5",
+	wire.ErrSampleRecord: "a sample ends too early, or contradicts itself",
+
 	wire.ErrTruncatedEthernet:      "the packet ends inside the Ethernet or link layer header",
 	wire.ErrTruncatedVLAN:          "the packet ends inside a VLAN tag",
 	wire.ErrTruncatedMPLS:          "the packet ends inside the MPLS label stack",

@@ -28,7 +28,7 @@ func DropReasonTables() []string { return slices.Clone(tableNames) }
 
 var tableNames = []string{
 	"fabric-tna", "int-host-reporter", "p4lang-switch", "transparent-security", "waybill-fabric", "host-int",
-	"switch-p4-16",
+	"switch-p4-16", "sflow",
 }
 
 // To add a table: its numbers here, named after the program that sends them, with its own words as names, and its name
@@ -201,6 +201,73 @@ var reasonTables = map[string]ReasonTable{
 	"host-int": {
 		1: {"flow_gap", "missing in the sequence of the flow: lost between source and sink"},
 	},
+	// sflow.org/sflow_drops.txt; the reasons from 256 on have numbers from 64 on here, see SFlowReason.
+	"sflow": {
+		0:   {"net_unreachable", "no route to the network"},
+		1:   {"host_unreachable", "host not reachable"},
+		2:   {"protocol_unreachable", "protocol not reachable"},
+		3:   {"port_unreachable", "port not reachable"},
+		4:   {"frag_needed", "fragmentation needed, and not allowed"},
+		5:   {"src_route_failed", "source route failed"},
+		6:   {"dst_net_unknown", "destination network unknown"},
+		7:   {"dst_host_unknown", "destination host unknown"},
+		8:   {"src_host_isolated", "source host isolated"},
+		9:   {"dst_net_prohibited", "destination network prohibited"},
+		10:  {"dst_host_prohibited", "destination host prohibited"},
+		11:  {"dst_net_tos_unreachable", "network not reachable for the type of service"},
+		12:  {"dst_host_tos_unreacheable", "host not reachable for the type of service"},
+		13:  {"comm_admin_prohibited", "prohibited by an administrator"},
+		14:  {"host_precedence_violation", "host precedence violated"},
+		15:  {"precedence_cutoff", "precedence cut off"},
+		64:  {"unknown", "no reason given"},
+		65:  {"ttl_exceeded", "TTL or hop limit exhausted"},
+		66:  {"acl", "denied by an ACL"},
+		67:  {"no_buffer_space", "no room in the queue or the buffer"},
+		68:  {"red", "dropped before the queue was full"},
+		69:  {"traffic_shaping", "over the rate that is allowed"},
+		70:  {"pkt_too_big", "larger than the MTU"},
+		71:  {"src_mac_is_multicast", "source MAC address is multicast"},
+		72:  {"vlan_tag_mismatch", "VLAN tag is not allowed"},
+		73:  {"ingress_vlan_filter", "VLAN is not on the ingress port"},
+		74:  {"ingress_spanning_tree_filter", "spanning tree state is blocking"},
+		75:  {"port_list_is_empty", "no port to send it to"},
+		76:  {"port_loopback_filter", "would leave through the port it came from"},
+		77:  {"blackhole_route", "the route says drop"},
+		78:  {"non_ip", "to the router, and not IP"},
+		79:  {"uc_dip_over_mc_dmac", "unicast IP address in a multicast frame"},
+		80:  {"dip_is_loopback_address", "IP destination address is loopback"},
+		81:  {"sip_is_mc", "IP source address is multicast"},
+		82:  {"sip_is_loopback_address", "IP source address is loopback"},
+		83:  {"ip_header_corrupted", "the IP header is wrong"},
+		84:  {"ipv4_sip_is_limited_bc", "IP source address is broadcast"},
+		85:  {"ipv6_mc_dip_reserved_scope", "IPv6 multicast of scope 0"},
+		86:  {"ipv6_mc_dip_interface_local_scope", "IPv6 multicast of scope 1"},
+		87:  {"unresolved_neigh", "the next hop has no MAC address"},
+		88:  {"mc_reverse_path_forwarding", "multicast from the wrong interface"},
+		89:  {"non_routable_packet", "must not be routed"},
+		90:  {"decap_error", "the tunnel header could not be taken off"},
+		91:  {"overlay_smac_is_mc", "source MAC address in the tunnel is multicast"},
+		92:  {"unknown_l2", "layer 2, not told apart"},
+		93:  {"unknown_l3", "layer 3, not told apart"},
+		94:  {"unknown_l3_exception", "an exception of layer 3, not told apart"},
+		95:  {"unknown_buffer", "the buffer, not told apart"},
+		96:  {"unknown_tunnel", "a tunnel, not told apart"},
+		97:  {"unknown_l4", "layer 4, not told apart"},
+		98:  {"sip_is_unspecified", "IP source address is unspecified"},
+		99:  {"mlag_port_isolation", "ports of the link group are isolated"},
+		100: {"blackhole_arp_neigh", "the neighbour says drop"},
+		101: {"src_mac_is_dmac", "source MAC address is the destination's"},
+		102: {"dmac_is_reserved", "destination MAC address is reserved"},
+		103: {"sip_is_class_e", "IP source address is of class E"},
+		104: {"mc_dmac_mismatch", "multicast IP address in a frame of another group"},
+		105: {"sip_is_dip", "source and destination address are the same"},
+		106: {"dip_is_local_network", "destination address is of this network"},
+		107: {"dip_is_link_local", "destination address is link-local"},
+		108: {"overlay_smac_is_dmac", "source MAC address in the tunnel is the destination's"},
+		109: {"egress_vlan_filter", "VLAN is not on the egress port"},
+		110: {"uc_reverse_path_forwarding", "the route back leads elsewhere"},
+		111: {"split_horizon", "would go back to where it came from"},
+	},
 	// Waybill's own nodes: the numbers of p4lang/switch where it has one, from 100 on what Linux kernels say beyond
 	// them, and from 200 on what happens to packets of the emulated network outside of switches.
 	"waybill-fabric": {
@@ -228,4 +295,16 @@ var reasonTables = map[string]ReasonTable{
 		211: {"refused", "refused by the receiver"},
 		220: {"discarded", "taken out by the telemetry of the switch"},
 	},
+}
+
+// SFlowReason returns the number in the table sflow of the reason of a discarded packet (sflow_drops.txt), whose codes
+// from 256 on do not fit into 8 bits. Codes that nobody has defined are 255, which has no name.
+func SFlowReason(code uint32) uint8 {
+	switch {
+	case code < 64:
+		return uint8(code)
+	case code >= 256 && code < 256+128:
+		return uint8(code - 256 + 64)
+	}
+	return 255
 }
