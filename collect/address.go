@@ -7,14 +7,15 @@ import (
 	"strings"
 )
 
-// splitAddress turns "udp://HOST:PORT" or "HOST:PORT" into the network and the address that package net wants.
+// splitAddress turns "udp://HOST:PORT" or "HOST:PORT" into the network and the address that package net wants, and
+// "xdp://INTERFACE:PORT" or "packet://INTERFACE:PORT" into its parts.
 func splitAddress(address string) (network, hostPort string, err error) {
-	hostPort = address
+	network, hostPort = "udp", address
 	if scheme, rest, found := strings.Cut(address, "://"); found {
-		if scheme != "udp" {
-			return "", "", fmt.Errorf("address %q: want udp://, got %s://", address, scheme)
+		if scheme != network && scheme != networkXDP && scheme != networkPacket {
+			return "", "", fmt.Errorf("address %q: want udp://, xdp:// or packet://, got %s://", address, scheme)
 		}
-		hostPort = rest
+		network, hostPort = scheme, rest
 	}
 	host, port, err := net.SplitHostPort(hostPort)
 	if err != nil {
@@ -25,14 +26,32 @@ func splitAddress(address string) (network, hostPort string, err error) {
 	}
 	// Package net takes every unspecified address as "all addresses of both families"; 0.0.0.0 asks for IPv4.
 	if host == "0.0.0.0" {
-		return "udp4", hostPort, nil
+		network = "udp4"
 	}
-	return "udp", hostPort, nil
+	return network, hostPort, nil
+}
+
+// A Format is what the datagrams are that come to an address.
+type Format string
+
+// Formats, as the scheme of an address has them.
+const (
+	Reports Format = "udp"   // telemetry reports
+	SFlow   Format = "sflow" // sFlow version 5
+)
+
+// FormatOf returns the format of an address that Listen takes, and the address without it.
+func FormatOf(address string) (f Format, plain string) {
+	if rest, found := strings.CutPrefix(address, string(SFlow)+"://"); found {
+		return SFlow, rest
+	}
+	return Reports, address
 }
 
 // PortOf returns the port of an address that Listen takes, without listening on it.
 func PortOf(address string) (uint16, error) {
-	_, hostPort, err := splitAddress(address)
+	_, plain := FormatOf(address)
+	_, hostPort, err := splitAddress(plain)
 	if err != nil {
 		return 0, err
 	}

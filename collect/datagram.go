@@ -8,6 +8,9 @@ type Datagram struct {
 	// address is left out.
 	Source netip.AddrPort
 
+	// Collector is the name of the collector that received it; "": this process.
+	Collector string
+
 	// Payload is a view into the batch, valid until the batch is read into again.
 	Payload []byte
 

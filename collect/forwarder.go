@@ -55,7 +55,7 @@ type ForwarderStats struct {
 // Stats returns the counters as they are now. It may be called from any goroutine.
 func (f *Forwarder) Stats() ForwarderStats {
 	s := ForwarderStats{
-		Address: f.socket.Addr().String(), Received: f.received.Load(), Refused: f.refused.Load(),
+		Address: f.socket.String(), Received: f.received.Load(), Refused: f.refused.Load(),
 		Unsent: f.unsent.Load(),
 	}
 	if drops, err := f.socket.Drops(); err == nil {

@@ -25,6 +25,9 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	if runRing() {
+		return
+	}
 	os.Exit(m.Run())
 }
 

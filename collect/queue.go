@@ -79,6 +79,17 @@ func (q *Queue) take() *telemetry.Batch {
 // put hands a batch that take returned to the shard. There is always room: as many wait as there are.
 func (q *Queue) put(b *telemetry.Batch, nowNs int64) { q.waiting <- delivery{b, nowNs} }
 
+// Drain waits until everything that was put in is passed on. Nobody may put in anything meanwhile.
+func (q *Queue) Drain() {
+	var all [queueLength]*telemetry.Batch
+	for i := range all {
+		all[i] = <-q.empty
+	}
+	for _, b := range all {
+		q.empty <- b
+	}
+}
+
 // Run passes batches on to the shard until ctx is done and everything that waits is passed on.
 func (q *Queue) Run(ctx context.Context) {
 	tick := time.NewTicker(100 * time.Millisecond)

@@ -23,12 +23,18 @@ type Recorder interface {
 	Record(nowNs int64, source netip.AddrPort, payload []byte, truncated bool)
 }
 
+// A Decoder reads datagrams of a Format, as telemetry.Decoder reads telemetry reports. One goroutine calls it.
+type Decoder interface {
+	Decode(payload []byte, src netip.AddrPort, dstPort uint16, batch *telemetry.Batch, h *telemetry.Header)
+	Use(config *codepoint.Config)
+}
+
 // A Receiver takes datagrams from a socket, or from whoever calls Receive, decodes each once, accounts for it and
 // hands its reports to the owners of their flows. All datagrams of an exporter come to the same receiver (see
 // Config.Sockets), so that its account needs no lock that another receiver takes.
 type Receiver struct {
 	reader
-	decoder *telemetry.Decoder
+	decoder Decoder
 	account Account
 	owners  []Dispatcher
 	raw     Recorder // nil: datagrams are not kept
@@ -77,6 +83,9 @@ func (r *Receiver) apply(settings *Settings) {
 	}
 }
 
+// Read has r read datagrams of another format than telemetry reports. It must be called before Run.
+func (r *Receiver) Read(decoder Decoder) { r.decoder = decoder }
+
 // Keep gives every datagram that is not refused to raw. It must be called before Run.
 func (r *Receiver) Keep(raw Recorder) { r.raw = raw }
 
@@ -117,6 +126,7 @@ func (r *Receiver) take(list []Datagram, port uint16, nowNs int64) {
 		if r.raw != nil {
 			r.raw.Record(nowNs, d.Source, d.Payload, d.Truncated)
 		}
+		h.Collector = d.Collector
 		kept++
 		switch h.Outcome {
 		case telemetry.Damaged:
@@ -206,7 +216,7 @@ func (r *Receiver) Stats() Stats {
 	s.Decoded, s.Damaged, s.Malformed = r.decoded.Load(), r.damaged.Load(), r.malformed.Load()
 	s.Refused, s.RefusedUnlisted = r.refused.counts()
 	if r.socket != nil {
-		s.Address = r.socket.Addr().String()
+		s.Address = r.socket.String()
 		s.ReceiveBufferWanted, s.ReceiveBuffer = r.socket.ReceiveBuffer()
 		if drops, err := r.socket.Drops(); err == nil {
 			s.KernelDrops = drops

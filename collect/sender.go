@@ -24,9 +24,12 @@ const (
 
 // dial returns a sender to address. segment lets it hand runs of datagrams of equal length to the kernel as one.
 func dial(ctx context.Context, address string, segment bool) (*sender, error) {
-	_, hostPort, err := splitAddress(address)
+	network, hostPort, err := splitAddress(address)
 	if err != nil {
 		return nil, err
+	}
+	if network == networkXDP || network == networkPacket {
+		return nil, fmt.Errorf("address %q: reports are sent to udp:// addresses", address)
 	}
 	dialer := net.Dialer{}
 	netConn, err := dialer.DialContext(ctx, "udp", hostPort)

@@ -18,17 +18,24 @@ type Socket struct {
 	receiveBuffer int // that the kernel granted
 	drops         dropCounter
 	runs          runs
+
+	frames   *frames // of xdp:// and packet://; nil: it is a UDP socket alone
+	fallback error
 }
 
 // Listen opens the sockets that cfg describes. The port must be free: two programs never share it by accident. Errors
 // are one line and say what to do.
 func Listen(cfg Config) ([]*Socket, error) {
-	network, hostPort, err := splitAddress(cfg.Address)
+	_, plain := FormatOf(cfg.Address)
+	network, hostPort, err := splitAddress(plain)
 	if err != nil {
 		return nil, fmt.Errorf("listen: %w", err)
 	}
 	if cfg.Sockets < 0 || cfg.ReceiveBuffer < 0 {
 		return nil, fmt.Errorf("listen on %s: negative number of sockets or bytes", cfg.Address)
+	}
+	if network == networkXDP || network == networkPacket {
+		return listenOnInterface(network, hostPort, cfg)
 	}
 
 	first, err := open(network, hostPort, cfg, false)
@@ -117,6 +124,9 @@ func listenError(address string, err error) error {
 
 // Addr returns the address that the socket is bound to, with the port that the kernel chose for port 0.
 func (s *Socket) Addr() netip.AddrPort {
+	if s.frames != nil {
+		return s.frames.addr()
+	}
 	return s.conn.LocalAddr().(*net.UDPAddr).AddrPort()
 }
 
@@ -127,7 +137,12 @@ func (s *Socket) ReceiveBuffer() (wanted, granted int) { return s.wanted, s.rece
 // SetReadDeadline sets the time at which ReadBatch stops waiting and returns os.ErrDeadlineExceeded; the zero time
 // means never. On Linux ReadBatch still returns, without waiting, what is in the receive buffer then, so that a reader
 // can be stopped without losing datagrams: set the deadline to now, read until the error, ask for Drops, close.
-func (s *Socket) SetReadDeadline(t time.Time) error { return s.conn.SetReadDeadline(t) }
+func (s *Socket) SetReadDeadline(t time.Time) error {
+	if s.frames != nil {
+		return s.frames.file.SetReadDeadline(t)
+	}
+	return s.conn.SetReadDeadline(t)
+}
 
 // Drops returns the number of datagrams that the kernel dropped at this socket since it was opened, because the receive
 // buffer was full or a checksum was wrong. It never falls and is never too high. No datagram has to arrive for it.
@@ -137,11 +152,25 @@ func (s *Socket) SetReadDeadline(t time.Time) error { return s.conn.SetReadDeadl
 // it was at the call before, was read: during an overload that lasts, each call says what the one before did not know.
 // Such a call takes some 10 ms.
 //
+// Of frames of an interface (xdp, packet) it is always exact. Datagrams whose lengths contradict each other are in it.
+//
 // After Close it returns the count at closing. Where the system has no such count it returns errors.ErrUnsupported.
-func (s *Socket) Drops() (uint64, error) { return s.drops.update(s.kernelDrops) }
+func (s *Socket) Drops() (uint64, error) {
+	if s.frames != nil {
+		return s.frames.drops()
+	}
+	return s.drops.update(s.kernelDrops)
+}
 
-// Close closes the socket. A ReadBatch that waits returns net.ErrClosed. Datagrams in the receive buffer are lost.
+// Close closes the socket. A ReadBatch that waits returns net.ErrClosed. Datagrams in the receive buffer are lost. That
+// of frames of an interface must not be closed while somebody reads: datagrams are views of its memory.
 func (s *Socket) Close() error {
+	if s.frames != nil {
+		s.frames.end()
+	}
+	if s.conn == nil {
+		return nil
+	}
 	s.drops.close(s.kernelDrops)
 	s.runs.close()
 	return s.conn.Close()

@@ -24,8 +24,8 @@ import (
 // It is off, too, unless Config.Coalesce asks for it, as waybill serve does.
 
 // Coalesced says that the kernel hands over runs of datagrams as one, which is several times faster. It needs Linux 5.7
-// and root or CAP_BPF, to load the filter without which Drops could not be exact.
-func (s *Socket) Coalesced() bool { return s.runs.offered != nil }
+// and root or CAP_BPF, to load the filter without which Drops could not be exact. Frames of an interface need no runs.
+func (s *Socket) Coalesced() bool { return s.runs.offered != nil || s.frames != nil }
 
 // canShare says that several sockets can share an address and split its senders among them.
 const canShare = true
@@ -106,6 +106,9 @@ func (s *Socket) spreadBySource(n int) error {
 // ReadBatch returns the rest, whatever has become of the socket. The error is net.ErrClosed after Close,
 // os.ErrDeadlineExceeded after the time of SetReadDeadline, or the kernel's.
 func (s *Socket) ReadBatch(b *Batch) (int, error) {
+	if s.frames != nil {
+		return s.frames.read(b)
+	}
 	if n := b.cut(); n > 0 {
 		return n, nil
 	}
@@ -144,6 +147,13 @@ type socketMemory struct {
 
 // waits reports whether datagrams wait in the socket; false if the kernel does not say.
 func (s *Socket) waits() bool {
+	if s.frames != nil {
+		return s.frames.waits()
+	}
+	return s.udpWaits()
+}
+
+func (s *Socket) udpWaits() bool {
 	m, err := s.memory()
 	return err == nil && m.waiting > 0
 }
