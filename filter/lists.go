@@ -27,6 +27,7 @@ var (
 	ExporterTable = TableOf("exporters", exporterFields...)
 	LossTable     = TableOf[telemetry.Loss]("loss")
 	ClockTable    = TableOf[telemetry.Clock]("clocks")
+	CableTable    = TableOf[telemetry.Cable]("cables")
 	TopologyTable = TableOf("topology", topologyFields...)
 	ReportTable   = TableOf("reports", reportFields()...)
 )
@@ -47,7 +48,8 @@ func Schemas() []*Schema {
 	return []*Schema{
 		Flows, Paths, Hops, NodeTable.Schema(), QueueTable.Schema(), LinkTable.Schema(), Drops, Events,
 		IncidentTable.Schema(), AttackTable.Schema(), BurstTable.Schema(),
-		HostTable.Schema(), Exporters, LossTable.Schema(), ClockTable.Schema(), TopologyTable.Schema(), Reports,
+		HostTable.Schema(), Exporters, LossTable.Schema(), ClockTable.Schema(),
+		CableTable.Schema(), TopologyTable.Schema(), Reports,
 	}
 }
 

@@ -2,15 +2,18 @@ package telemetry
 
 import "net/netip"
 
-// An ExporterKey tells exporters apart: by source address, and by node, subsystem and version as far as a datagram
-// says.
+// An ExporterKey tells exporters apart: by the collector that received them, since reports that go to several
+// collectors are numbered for each (TR 2.0 §3.1.1), by source address, and by node, subsystem and version as far as a
+// datagram says.
 type ExporterKey struct {
-	Source  netip.Addr
-	Node    uint32
-	HWID    uint8
-	Version Version
-	HasNode bool
-	Header  bool // the datagram had a readable header; without it only the source is known
+	Collector string // by name; "": this process received it
+	Source    netip.Addr
+	Node      uint32
+	Domain    uint32 // see Header
+	HWID      uint8
+	Version   Version
+	HasNode   bool
+	Header    bool // the datagram had a readable header; without it only the source is known
 }
 
 // Describe returns node, hardware id and version as far as the reports say.

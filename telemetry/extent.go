@@ -105,6 +105,12 @@ func (d *Distinct) Merge(o Distinct) {
 	}
 }
 
+// Has reports whether a hash is among those that it has.
+func (d Distinct) Has(hash uint64) bool {
+	_, there := slices.BinarySearch(d, hash)
+	return there
+}
+
 // Count returns how many there are. If that is not exact there are at least so many, but for one of 1000 cases.
 func (d Distinct) Count() (n uint64, exact bool) {
 	if len(d) < MaxDistinct {

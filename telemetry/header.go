@@ -18,6 +18,7 @@ const (
 
 // A Header is what the datagram as a whole tells: who sent it, its place in the sequence, and what became of it.
 type Header struct {
+	Collector   string // that received it, says the receiver; "": this process. Decode leaves it
 	Source      netip.Addr
 	Version     Version
 	Outcome     Outcome
@@ -25,6 +26,7 @@ type Header struct {
 	HasNodeID   bool
 	HasSequence bool // the header with the sequence number was readable, and the dialect counts
 	HWID        uint8
+	Domain      uint32 // sub-agent of sFlow: each counts for itself
 	NodeID      uint32
 	Sequence    uint32
 	Reports     int  // usable reports in it

@@ -132,8 +132,9 @@ func unitOf(unit uint64) Fields {
 // mendSink drops what the dialect is known to get wrong about the reporting node itself: its metadata are those of the
 // mirrored copy, not of the packet.
 func (d *Decoder) mendSink(h *Hop) {
+	const mended = codepoint.QuirkMirrorEgress | codepoint.QuirkNoSinkIngress | codepoint.QuirkSinkLatency
 	r := d.report
-	if r.HasNodeID && (h.Has&HasNode == 0 || h.NodeID != r.NodeID) {
+	if !d.dialect.Has(mended) || r.HasNodeID && (h.Has&HasNode == 0 || h.NodeID != r.NodeID) {
 		return
 	}
 	if d.dialect.Has(codepoint.QuirkMirrorEgress) {

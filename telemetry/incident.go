@@ -45,9 +45,8 @@ type Incident struct {
 	Events []IncidentEvent `json:"events" doc:"its events, the cause first"`
 	// It is not known which of these is the cause, or whether it is one of its own.
 	PossibleCauses []PossibleCause `json:"possible_causes,omitempty" doc:"incidents that may have caused it, if none is proved to have"`
-	// what the ledger says of that time, of the last hour
-	Unseen []Unseen `json:"unseen,omitempty" doc:"exporters that could not tell all meanwhile, as the ledger says"`
-	Doubts []string `json:"doubts,omitempty" filter:"-" doc:"what reports could not tell meanwhile"`
+	Unseen         []Unseen        `json:"unseen,omitempty" doc:"exporters that could not tell all meanwhile, as the ledger says"`
+	Doubts         []string        `json:"doubts,omitempty" filter:"-" doc:"what reports could not tell meanwhile"`
 
 	// Both are kept with the events.
 	Acknowledged *Acknowledgement `json:"acknowledged,omitempty" filter:"-" doc:"who acknowledged it: the first who did of one of its events"`

@@ -97,6 +97,8 @@ type Loss struct {
 	// LossKnown is yes, or "no:" and why.
 	LossKnown string         `json:"loss_known" table:"NOTE,end" doc:"yes, or no: and why"`
 	Intervals []LossInterval `json:"intervals,omitempty" table:"INTERVAL" doc:"the same for each interval"`
+	// Collector is that which received them, where others than this server do.
+	Collector string `json:"collector,omitempty" table:"COLLECTOR,wide" doc:"collector that received them, where others than this server do"`
 }
 
 // A LossInterval is what became of the datagrams of an exporter from Start to End. While it is open, its counts are

@@ -178,6 +178,33 @@ type Link struct {
 	Last  time.Time `json:"last" table:"LAST SEEN,end" doc:"when the latest report about it was received"`
 }
 
+// A CableState compares a cable with the links that packets show.
+type CableState string
+
+const (
+	CableUsed     CableState = "used"     // packets with telemetry take it
+	CableUnused   CableState = "unused"   // LLDP tells of it, and no packet with telemetry took it
+	CableNotTold  CableState = "not_told" // packets take it, and LLDP of one end, which was asked, does not tell of it
+	CableOneEnd   CableState = "one_end"  // LLDP tells of it, and its other end is no node that is known here
+	CableNoReport CableState = "silent"   // LLDP tells of it, and one of its ends is in no report
+)
+
+// A Cable is what LLDP tells of two ports, compared with the links that packets show.
+type Cable struct {
+	Node       uint32          `json:"node" kind:"node" table:"NODE,named=name" doc:"node at one end"`
+	Name       string          `json:"name,omitempty" filter:"-" doc:"its name, if it has one"`
+	Port       uint32          `json:"port" table:"PORT,named=port_name" doc:"level 1 interface that it is plugged into"`
+	PortName   string          `json:"port_name,omitempty" filter:"-" port:"Node,Port" doc:"its name, if the inventory has one"`
+	To         *uint32         `json:"to" kind:"node" table:"TO,named=to_name" doc:"node at the other end, if it is one that is known here"`
+	ToName     string          `json:"to_name,omitempty" filter:"-" doc:"its name, or what it calls itself"`
+	ToPort     *uint32         `json:"to_port" table:"PORT,named=to_port_name" doc:"level 1 interface there"`
+	ToPortName string          `json:"to_port_name,omitempty" filter:"-" doc:"its name, or what the other end calls it"`
+	State      CableState      `json:"state" table:"STATE" doc:"used, unused, silent, not_told or one_end: what telemetry and LLDP say of it"`
+	Packets    uint64          `json:"packets" table:"PACKETS" doc:"packets with telemetry that took it, in both directions"`
+	BothEnds   bool            `json:"both_ends" table:"BOTH ENDS,wide" doc:"both of its ends tell of it by LLDP"`
+	Origin     InventoryOrigin `json:"origin,omitempty" table:"FROM,wide" doc:"who was asked what LLDP tells, such as snmp"`
+}
+
 // A Drop counts packets dropped at one place for one reason.
 type Drop struct {
 	Node            *uint32 `json:"node" kind:"node" table:"NODE,named=name" doc:"the node"`
@@ -236,6 +263,8 @@ type Exporter struct {
 	RefusedBecause string `json:"refused_because,omitempty" filter:"-" doc:"why not"`
 	// Samples has, by error code, the first datagram that was malformed or damaged for that reason.
 	Samples map[string]Hex `json:"samples,omitempty" doc:"the first datagram that was malformed or damaged, by error code"`
+	// Collector is that which received them, where others than this server do.
+	Collector string `json:"collector,omitempty" filter:"-" table:"COLLECTOR,wide" doc:"collector that received them, where others than this server do"`
 }
 
 // A Delay is how long packets were on a link or a path, by two clocks whose difference is taken away: in the last one

@@ -106,7 +106,7 @@ type Hop struct {
 	TTL                     uint8 // of the packet at this node, for postcards
 }
 
-// Version is the version of a telemetry report.
+// Version is the version of a telemetry report, or the protocol that stands for one.
 type Version uint8
 
 // Versions of telemetry reports.
@@ -114,9 +114,12 @@ const (
 	Version05 Version = iota
 	Version10
 	Version20
+	VersionSFlow // no telemetry report, but a datagram of sFlow 5: see Observation
 )
 
-func (v Version) String() string { return [...]string{"0.5", "1.0", "2.0"}[min(v, Version20)] }
+func (v Version) String() string {
+	return [...]string{"0.5", "1.0", "2.0", "sflow5"}[min(v, VersionSFlow)]
+}
 
 // SequenceBits returns the width of the sequence number.
 func (v Version) SequenceBits() int {
@@ -163,6 +166,7 @@ const (
 	GapsReported
 	Opening // a TCP packet that asks for a connection: SYN, and no ACK
 	Copied  // beside Discard: a copy that a node made for another port (C, INT 2016 §5.3.3), which goes another way
+	Sampled // Observed says which packets of the flow Local told of; that adds to no exact figure
 )
 
 // A Report is one telemetry report about one packet, whatever its version. A field that a flag announces is meaningless
@@ -198,6 +202,8 @@ type Report struct {
 	ReportNs uint64 // ingress time of the report header, the node's clock; 0: not given
 	Local    Hop    // what the node that sent the report said about itself; Has is 0 if nothing
 	Hops     []Hop  // the embedded stack, source first
+
+	Observed Observed // where Sampled is set
 
 	DropReasons ReasonTable // that Local.DropReason is a number of, where Local has one
 

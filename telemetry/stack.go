@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"encoding/binary"
+	"math/bits"
 
 	"github.com/waybill-int/waybill/wire"
 	"github.com/waybill-int/waybill/wire/codepoint"
@@ -23,6 +24,11 @@ var reciprocal = func() (r [32]uint32) {
 	}
 	return r
 }()
+
+// quotient divides length bytes by records of so many words, 5 bits. Dividing takes longer than decoding a hop.
+func quotient(length int, words uint8) int {
+	return int(uint32(length) / 4 * reciprocal[words&31] >> 16)
+}
 
 // contents20 reads an INT 2.x header and stack: length bytes, of which b is what is there.
 func (d *Decoder) contents20(b []byte, length int, kind uint8) error {
@@ -70,18 +76,8 @@ func (d *Decoder) contents20(b []byte, length int, kind uint8) error {
 		r.Flags |= Discard
 	}
 	layout := inband.NewLayout(inband.Format20, md.Bitmap)
-	recordLen := layout.Len()
-	// Dividing takes longer than decoding a hop; the product is checked, so a wrong quotient costs only the detour
-	// below.
-	hops := int(uint32(length-n) / 4 * reciprocal[md.HopML&31] >> 16)
-	if md.DomainID == 0 && len(b) == length && recordLen == 4*int(md.HopML) && n+hops*recordLen == length {
-		// The usual case: no domain-specific metadata, nothing cut. inband.MD.Stack would say the same.
-		r.Flags |= Embedded
-		r.Hops, r.RecordBytes = d.batch.takeHops(hops), uint8(recordLen)
-		d.hops20(r.Hops, b[n:], recordLen, md.Bitmap)
-		if hops > 0 {
-			d.mendSink(&r.Hops[hops-1])
-		}
+	if md.DomainID == 0 && layout.Len() == 4*int(md.HopML) && // no domain-specific metadata
+		d.takeWhole(b[n:], length-n, quotient(length-n, md.HopML), &layout) {
 		return nil
 	}
 	stack, err := md.CutStack(b[n:], length-n, d.profile.SourceOnly(md.DomainID, md.DSInstruction))
@@ -246,6 +242,10 @@ func (d *Decoder) contentsOld(b []byte, length int, v inband.Version, over carri
 		}
 		h.Bitmap = d.instructions(h.Bitmap)
 		layout = inband.NewLayout(format, h.Bitmap)
+		if int(h.InstructionCount) == bits.OnesCount16(h.Bitmap) &&
+			d.takeWhole(b[n:], length-n, int(h.TotalHopCount), &layout) {
+			break
+		}
 		if wide { // the counts of the header are not those of its records
 			stack, err = inband.NewCutStack(b[n:], length-n, layout.Len())
 		} else {
@@ -267,6 +267,9 @@ func (d *Decoder) contentsOld(b []byte, length int, v inband.Version, over carri
 		}
 		h.Bitmap = d.instructions(h.Bitmap)
 		layout = inband.NewLayout(format, h.Bitmap)
+		if layout.Len() == 4*int(h.HopML) && d.takeWhole(b[n:], length-n, quotient(length-n, h.HopML), &layout) {
+			break
+		}
 		if wide && q.Has(codepoint.QuirkNibble3) {
 			stack, err = inband.NewCutStack(b[n:], length-n, layout.Len())
 		} else {
@@ -280,6 +283,9 @@ func (d *Decoder) contentsOld(b []byte, length int, v inband.Version, over carri
 		flags |= SlowPaths
 	}
 	d.report.Flags |= flags
+	if d.report.Is(Embedded) {
+		return nil
+	}
 	d.take(&stack, &layout, err)
 	return d.cut(err)
 }
@@ -305,6 +311,22 @@ func (d *Decoder) cut(err error) error {
 		return nil
 	}
 	return err
+}
+
+// takeWhole makes the records in b the Hops of the report if they are so many, length bytes as the header says, and of
+// the usual kind: the Stack of the header would say the same.
+func (d *Decoder) takeWhole(b []byte, length, hops int, layout *inband.Layout) bool {
+	if len(b) != length || hops*layout.Len() != length || !d.onePass(layout) {
+		return false
+	}
+	r := d.report
+	r.Flags |= Embedded
+	r.Hops, r.RecordBytes = d.batch.takeHops(hops), uint8(layout.Len())
+	d.fill(r.Hops, b, layout)
+	if hops > 0 {
+		d.mendSink(&r.Hops[hops-1])
+	}
+	return true
 }
 
 // take makes the records of a stack the Hops of the report, source first.

@@ -47,6 +47,7 @@ var sources = []source{
 		name: "switch-p4-16", from: "github.com/p4lang/open-p4studio, switch-p4-16, p4src/shared/types.p4",
 		aliases: switchP416,
 	},
+	{name: "sflow", from: "sflow.org/sflow_drops.txt, numbers from 64 on for codes from 256 on", aliases: sflow},
 	{
 		name:     "sai",
 		from:     "github.com/opencomputeproject/SAI, inc/saidebugcounter.h; SONiC has the same names without the prefix",
@@ -73,7 +74,7 @@ var byNumber = func() [][256]*Reason {
 }()
 
 // numTables is how many of sources are tables of telemetry.
-const numTables = 7
+const numTables = 8
 
 // Of returns the reason that a number means in a table of telemetry: Unmapped if the table does not have it, or is
 // none. It does not allocate.
