@@ -2,11 +2,10 @@ package alert
 
 import (
 	"crypto/tls"
-	"crypto/x509"
-	"errors"
-	"os"
+	"fmt"
 	"time"
 
+	"github.com/waybill-int/waybill/internal/conf/secure"
 	"github.com/waybill-int/waybill/internal/conf/unit"
 )
 
@@ -52,13 +51,9 @@ func tlsConfig(file string) (*tls.Config, error) {
 	if file == "" {
 		return nil, nil
 	}
-	text, err := os.ReadFile(file)
+	pool, err := secure.ReadCAs(file)
 	if err != nil {
-		return nil, err
-	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(text) {
-		return nil, errors.New("ca: " + file + " has no certificate in PEM")
+		return nil, fmt.Errorf("ca: %w", err)
 	}
 	return &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}, nil
 }

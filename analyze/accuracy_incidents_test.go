@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/waybill-int/waybill/analyze/incident"
 	"github.com/waybill-int/waybill/fabric/truth"
@@ -30,6 +31,7 @@ type fault struct {
 	// What it did: when packets met it first and last, those that it cost, and the flows that lost some, moved, or
 	// waited in a queue.
 	firstNs, lastNs int64
+	fullNs          int64 // when the queues that it filled were short again
 	drops           map[*truth.Drop]bool
 	flows           map[string]bool
 }
@@ -138,8 +140,9 @@ func (t *faultTruth) measure(f *fault) {
 	f.firstNs, f.lastNs, f.drops, f.flows = f.fromNs, f.toNs, map[*truth.Drop]bool{}, map[string]bool{}
 	var at []int64
 	queues := t.queues(f)
+	f.fullNs = t.fullUntil(f, queues)
 	for _, d := range t.drops {
-		atQueue := d.Place == "queue" && queues[[2]uint32{d.Node, d.Out}]
+		atQueue := d.Place == "queue" && queues[[2]uint32{d.Node, d.Out}] && d.TimeNs <= f.fullNs
 		if d.TimeNs >= f.fromNs && d.TimeNs <= f.toNs+ScanNs && (t.dropped(f, d) || atQueue) {
 			at = append(at, d.TimeNs)
 			f.drops[d] = true
@@ -147,7 +150,7 @@ func (t *faultTruth) measure(f *fault) {
 		}
 	}
 	for _, b := range t.bursts {
-		if queues[[2]uint32{b.Node, b.Port}] && b.StartNs <= f.toNs && b.EndNs >= f.fromNs {
+		if queues[[2]uint32{b.Node, b.Port}] && b.StartNs <= f.fullNs && b.EndNs >= f.fromNs {
 			for _, flow := range b.Flows {
 				f.flows[t.ends[flow.Flow]] = true
 			}
@@ -169,6 +172,28 @@ func (t *faultTruth) measure(f *fault) {
 	if len(at) > 0 {
 		f.firstNs, f.lastNs = slices.Min(at), slices.Max(at)
 	}
+}
+
+// pauseNs is how long a queue is short for what fills it then to be something else.
+const pauseNs = int64(time.Second) / 4
+
+// fullUntil returns when the queues that a fault filled are short again for a while: what it leaves in one when it is
+// repaired goes on to the next, and who waited comes at once.
+func (t *faultTruth) fullUntil(f *fault, queues map[[2]uint32]bool) int64 {
+	untilNs, full := f.toNs, map[[2]uint32]int64{}
+	for again := true; again; {
+		again = false
+		for _, b := range t.bursts {
+			k := [2]uint32{b.Node, b.Port}
+			same, known := full[k]
+			goesOn := b.StartNs <= untilNs || known && b.StartNs <= same+pauseNs
+			if queues[k] && b.EndNs > max(same, f.fromNs) && goesOn {
+				full[k], again = b.EndNs, true
+				untilNs = max(untilNs, b.EndNs)
+			}
+		}
+	}
+	return untilNs
 }
 
 // queues returns the queues that a fault fills, by node and port: those in which packets of a flood were dropped, or at
@@ -238,6 +263,9 @@ func (f *fault) tells(n *telemetry.Incident, startNs int64) bool {
 	if n.End != nil {
 		to = n.End.UnixNano() - startNs
 	}
+	if isBurst(n.Kind) && from > f.fullNs { // another one, without a fault
+		return false
+	}
 	at := func(node *uint32) bool { return node != nil && slices.Contains(f.nodes, *node) }
 	return slices.Contains(faultCauses[f.Kind], n.Kind) && from <= f.toNs+ScanNs && to >= f.fromNs-ScanNs &&
 		(len(f.nodes) == 0 || at(n.Node) || at(n.ToNode))
@@ -249,7 +277,7 @@ func scoreIncidents(t *testing.T, v *virtualCollector, events []telemetry.Event)
 	t.Helper()
 	faults, hidden := faultsOf(v)
 	told := make([]int, len(faults))
-	list := incident.Of(events)
+	list := incident.Of(events, nil)
 	for i := range list {
 		n := &list[i]
 		if n.Severity == telemetry.Info {

@@ -22,22 +22,18 @@ import (
 // the scenario, with which nodes report flows that are new or changed, and every flow once a second.
 var accuracyModes = []struct {
 	name, nodes string
+	seeds       int      // so many of accuracySeeds
 	alone       []uint64 // seeds with which it is as accurate alone as it must be with all of them: these take turns
 }{
-	{"stacks", everyPacket, []uint64{0, 1, 2, 3, 4}},
-	{"postcards", postcards, []uint64{0, 1, 3, 4}},
-	{"postcards, MX", everyPacket + "mode: mx\n", []uint64{0, 1, 3, 4}},
-	{"stacks, 1 in 10", "watch: [{report_all: true, sample: 10}]\n", nil},
-	{"by events", "", nil},
+	{"stacks", everyPacket, 10, []uint64{0, 1, 2, 3, 4}},
+	{"postcards", postcards, 10, []uint64{0, 1, 3, 4}},
+	{"postcards, MX", everyPacket + "mode: mx\n", 5, []uint64{0, 1, 3, 4}},
+	{"stacks, 1 in 10", "watch: [{report_all: true, sample: 10}]\n", 5, nil},
+	{"by events", "", 5, nil},
 }
 
 // accuracySeeds are those with which everything is run: with each of them there is other traffic.
-var accuracySeeds = []uint64{0, 1, 2, 3, 4}
-
-// moreIncidentSeeds are run too, with stacks and with postcards, for the accuracy of incidents. Their events do not
-// count: with one of them and postcards, a clock is said to have jumped that has not, as docs/explanation/accuracy.md
-// tells. Once that is mended they do.
-var moreIncidentSeeds = []uint64{5, 6, 7, 8, 9}
+var accuracySeeds = []uint64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
 
 // otherNetworks are scenarios that nothing was tuned for: a ring, and a fat tree.
 var otherNetworks = []string{`
@@ -201,10 +197,7 @@ func TestAccuracy(t *testing.T) {
 	}
 	chosen, all := test.Seed(t)
 	for i, mode := range accuracyModes {
-		seeds := accuracySeeds
-		if mode.name == "stacks" || mode.name == "postcards" {
-			seeds = slices.Concat(seeds, moreIncidentSeeds)
-		}
+		seeds := accuracySeeds[:mode.seeds]
 		if !all {
 			if mode.alone == nil || chosen%3 != uint64(i) {
 				continue
@@ -224,9 +217,7 @@ func TestAccuracy(t *testing.T) {
 					one, broke := scoreRun(t, s, seed, mode.nodes)
 					merging.Lock()
 					defer merging.Unlock()
-					if !slices.Contains(moreIncidentSeeds, seed) {
-						scores.add(one)
-					}
+					scores.add(one)
 					incidents.add(broke)
 				})
 			}
@@ -266,14 +257,15 @@ func TestAccuracy(t *testing.T) {
 				float64(incidents.madeNs)/1e6, incidents.exact, incidents.known, incidents.below, incidents.bounds)
 			// Drops that are too few for an event are in no extent.
 			if mode.alone != nil {
-				if recall < 95 || precision < 95 || incidents.startNs > 2*ScanNs || incidents.endNs > 2*ScanNs {
-					t.Errorf("incidents: %d of %d found, %d of %d are right", incidents.found, incidents.faults,
-						incidents.right, incidents.told)
+				if recall < 95 || precision < 95 || incidents.startNs > ScanNs || incidents.endNs > ScanNs*5/4 {
+					t.Errorf("incidents: %d of %d found, %d of %d are right, from %v and to %v", incidents.found,
+						incidents.faults, incidents.right, incidents.told, time.Duration(incidents.startNs),
+						time.Duration(incidents.endNs))
 				}
-				if percent(incidents.exact, incidents.known) < 60 || percent(incidents.below, incidents.bounds) < 95 {
-					t.Errorf("of incidents, %d of %d extents are exact, and %d of %d lower bounds hold",
-						incidents.exact, incidents.known, incidents.below, incidents.bounds)
-				}
+			}
+			if incidents.exact < incidents.known || incidents.below < incidents.bounds {
+				t.Errorf("of incidents, %d of %d extents are exact, and %d of %d lower bounds hold",
+					incidents.exact, incidents.known, incidents.below, incidents.bounds)
 			}
 			bursts := scores[telemetry.EventMicroburst]
 			named := percent(int(bursts.named), int(bursts.culprits))

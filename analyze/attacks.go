@@ -9,6 +9,7 @@ import (
 
 	"github.com/waybill-int/waybill/analyze/attack"
 	"github.com/waybill-int/waybill/analyze/eventlog"
+	"github.com/waybill-int/waybill/analyze/join"
 	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 	"github.com/waybill-int/waybill/telemetry/dropreason"
@@ -46,32 +47,32 @@ func (s *Shard) attackPacket(f *flow, bytes uint32, opening bool, exporter uint3
 
 // attackPostcard counts a packet of f when the first of its postcards comes: an attack is not told later for what is to
 // be known of its path.
-func (s *Shard) attackPostcard(f *flow, p *pending, hop *telemetry.Hop) {
-	p.counted, p.weight = true, f.weight
+func (s *Shard) attackPostcard(f *flow, p *join.Packet, hop *telemetry.Hop) {
+	p.Counted, p.Weight = true, f.weight
 	if !f.paths[0].used { // the source of its packets is not known yet: most likely this is it
 		key := topology.HopKeyOf(hop)
-		p.weight = s.attacks.weightOf(&key)
+		p.Weight = s.attacks.weightOf(&key)
 	}
-	s.attacks.counts.Passed(&f.ends, &f.key, attack.ClassOf(&f.key, p.opening), p.bytes, p.weight)
+	s.attacks.counts.Passed(&f.ends, &f.key, attack.ClassOf(&f.key, p.Opening), p.Bytes, p.Weight)
 }
 
 // attackTaken takes back what attackPostcard counted, of a packet that turns out to be another one's to count.
-func (s *Shard) attackTaken(f *flow, p *pending) {
-	if p.counted {
-		p.counted = false
-		s.attacks.counts.TakeBack(&f.ends, &f.key, attack.ClassOf(&f.key, p.opening), p.bytes, p.weight)
+func (s *Shard) attackTaken(f *flow, p *join.Packet) {
+	if p.Counted {
+		p.Counted = false
+		s.attacks.counts.TakeBack(&f.ends, &f.key, attack.ClassOf(&f.key, p.Opening), p.Bytes, p.Weight)
 	}
 }
 
 // attackJoined counts where a packet of f comes from whose postcards have come, if it still counts as passed.
-func (s *Shard) attackJoined(f *flow, p *pending, nowNs int64) {
-	if !p.counted {
+func (s *Shard) attackJoined(f *flow, p *join.Packet, nowNs int64) {
+	if !p.Counted {
 		return
 	}
-	class := attack.ClassOf(&f.key, p.opening)
-	if w := s.attacks.counts.Restate(&f.ends, &f.key, class, p.bytes, p.weight, f.weight); w != nil {
+	class := attack.ClassOf(&f.key, p.Opening)
+	if w := s.attacks.counts.Restate(&f.ends, &f.key, class, p.Bytes, p.Weight, f.weight); w != nil {
 		s.attacks.packet = attack.Packet{
-			Class: class, Bytes: p.bytes, Weight: f.weight, Exporter: p.exporter, Several: p.several,
+			Class: class, Bytes: p.Bytes, Weight: f.weight, Exporter: p.Exporter, Several: p.Several,
 		}
 		s.attackSource(w, f, nowNs)
 	}
@@ -95,7 +96,7 @@ func (s *Shard) attackDrop(f *flow, r *telemetry.Report, nowNs int64) {
 	p := &s.attacks.packet
 	*p = attack.Packet{
 		Class: class, Bytes: r.Bytes, Weight: weight, Exporter: s.dispositions.Exporter(r), Filtered: filter,
-		Filter: nodeOf(&r.Local),
+		Filter: join.NodeOf(&r.Local),
 	}
 	if len(r.Hops) > 0 && r.Hops[0].Has&telemetry.HasNode != 0 {
 		p.Gateway, p.HasNode = r.Hops[0].NodeID, true
@@ -124,7 +125,7 @@ func (s *Shard) attackSummary(r *telemetry.Report, packets uint64, nowNs int64) 
 	if r.DropKey == 0 || r.Is(telemetry.HasFlow) {
 		return
 	}
-	key := attack.RuleKey{Key: r.DropKey, Node: nodeOf(&r.Local)}
+	key := attack.RuleKey{Key: r.DropKey, Node: join.NodeOf(&r.Local)}
 	s.attacks.counts.DroppedByRule(key, packets, nowNs)
 }
 

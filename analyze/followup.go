@@ -1,8 +1,7 @@
 package analyze
 
 import (
-	"slices"
-
+	"github.com/waybill-int/waybill/analyze/join"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -18,7 +17,7 @@ const slowPathNs = 60e9
 // these days, or more routers have taken one from the TTL than have told of themselves. If the source does not tell how
 // many there are, hosts begin with 32, 64, 128 or 255; of one that does not stacks wait in vain.
 func (s *Shard) awaits(r *telemetry.Report, hops []telemetry.Hop, routers int) bool {
-	if len(hops) == 0 || len(hops) >= maxPostcards || r.Is(telemetry.StackCut) {
+	if len(hops) == 0 || len(hops) >= join.MaxHops || r.Is(telemetry.StackCut) {
 		return false
 	}
 	if s.followedNs != 0 && s.lastNs-s.followedNs < slowPathNs {
@@ -35,29 +34,20 @@ func (s *Shard) awaits(r *telemetry.Report, hops []telemetry.Hop, routers int) b
 	return false
 }
 
-// await keeps the hops of a stack until the records that follow it have come. The TTL of a hop, which those of stacks
-// do not have, is its place: odd in the stack of the packet, even between two of them.
+// await keeps the hops of a stack until the records that follow it have come.
 func (s *Shard) await(r *telemetry.Report, tag uint32, hops []telemetry.Hop, routers int, nowNs int64) {
-	hash := joinHash(r, tag)
-	p := s.join.find(r, hash, awaitsFollowUps)
-	if p != nil && p.whole { // another packet that looks the same
+	hash := join.Hash(r.PacketID, tag)
+	p := s.join.Find(r, hash, join.FollowUps)
+	if p != nil && p.Whole { // another packet that looks the same
 		s.finish(p, nowNs, false)
 		p = nil
 	}
 	if p == nil {
-		p = s.wait(r, hash, awaitsFollowUps, nowNs)
+		p = s.wait(r, hash, join.FollowUps, nowNs)
 	}
-	p.whole, p.bytes, p.routers = true, r.Bytes, uint8(max(routers, 0))
+	p.Whole, p.Bytes, p.Routers = true, r.Bytes, uint8(max(routers, 0))
 	for i := range hops {
-		p.addRecord(&hops[i], 2*i+1)
-	}
-}
-
-func (p *pending) addRecord(h *telemetry.Hop, place int) {
-	if p.n < maxPostcards {
-		p.hops[p.n] = *h
-		p.hops[p.n].TTL = uint8(place)
-		p.n++
+		p.AddRecord(&hops[i], 2*i+1)
 	}
 }
 
@@ -70,37 +60,33 @@ func (s *Shard) followUp(f *flow, tag uint32, r *telemetry.Report, nowNs int64) 
 	newest := len(r.Hops) - 1
 	record := r.Hops[newest]
 	record.TTL = uint8(2 * newest)
-	hash := joinHash(r, tag)
-	p := s.join.find(r, hash, awaitsFollowUps)
+	hash := join.Hash(r.PacketID, tag)
+	p := s.join.Find(r, hash, join.FollowUps)
 	if p == nil {
-		if s.join.isLate(hash, &record) {
+		if s.join.IsLate(hash, &record) {
 			s.late(f, &record, nowNs)
 			return
 		}
-		p = s.wait(r, hash, awaitsFollowUps, nowNs) // it may overtake its packet between two sockets
+		p = s.wait(r, hash, join.FollowUps, nowNs) // it may overtake its packet between two sockets
 	}
-	p.addRecord(&record, 2*newest)
+	p.AddRecord(&record, 2*newest)
 }
 
 // joinedStack adds the path of a packet whose follow-ups have come, or have had the time for it.
-func (s *Shard) joinedStack(f *flow, p *pending, nowNs int64) {
-	hops := p.hops[:p.n]
-	if !p.whole { // nobody knows its packet: the nodes tell of themselves
+func (s *Shard) joinedStack(f *flow, p *join.Packet, nowNs int64) {
+	hops := p.Hops()
+	if !p.Whole { // nobody knows its packet: the nodes tell of themselves
 		for i := range hops {
 			s.queueReport(f, &hops[i], nowNs)
 		}
 		return
 	}
-	slices.SortStableFunc(hops, func(a, b telemetry.Hop) int { return int(a.TTL) - int(b.TTL) })
-	uncertain := false // of two nodes with a slow path, nothing says which comes first
-	for i := 1; i < len(hops); i++ {
-		uncertain = uncertain || hops[i].TTL == hops[i-1].TTL
-	}
-	hops, gap := s.spread(hops, int(p.routers))
-	s.probe, s.copied = p.probe, p.copied
+	uncertain := join.OrderByPlace(hops)
+	hops, gap := s.spread(hops, int(p.Routers))
+	s.probe, s.copied = p.Probe, p.Copied
 	same := f.paths[0].used && s.pathOf(&f.paths[0]) != nil && s.pathOf(&f.paths[0]).is(s.routeOf(hops))
 	if same || !s.partOfPath(f, hops, nowNs) { // a record is lost
-		s.observePath(f, hops, p.bytes, nowNs, uncertain || gap)
+		s.observePath(f, hops, p.Bytes, nowNs, uncertain || gap)
 	}
 	s.probe, s.copied = false, false
 }

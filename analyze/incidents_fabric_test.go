@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/waybill-int/waybill/analyze/incident"
@@ -47,7 +48,7 @@ func TestFaultsThatOverlap(t *testing.T) {
 			if got.faults != c.n || got.found != c.n || got.told != c.n || got.right != c.n || got.startNs > ScanNs ||
 				got.exact != got.known || got.below != got.bounds {
 				t.Errorf("got %+v, want %d faults with one incident each", got, c.n)
-				for _, n := range incident.Of(events) {
+				for _, n := range incident.Of(events, nil) {
 					t.Logf("%v to %v %v %v: %s", n.Start, n.End, n.Severity, n.Kind, n.Text)
 				}
 			}
@@ -67,9 +68,47 @@ func TestMinuteWithoutFaults(t *testing.T) {
 	if !slices.ContainsFunc(events, func(e telemetry.Event) bool { return e.Kind == telemetry.EventNewFlow }) {
 		t.Fatal("no flow was seen")
 	}
-	for _, n := range incident.Of(events) {
+	for _, n := range incident.Of(events, nil) {
 		if n.Severity > telemetry.Info {
 			t.Errorf("%v to %v %v: %s", n.Start, n.End, n.Kind, n.Text)
+		}
+	}
+}
+
+// A link that loses packets both ways does so from when either way was found to, whichever is found first.
+func TestGrayLinkBegins(t *testing.T) {
+	v := emulation{shards: 2, seed: 1007}.run(t, "gray-link")
+	faults, _ := faultsOf(v)
+	events := v.eventsOf(telemetry.EventGrayFailure)
+	if len(faults) != 1 || len(events) != 1 {
+		t.Fatalf("got %d faults, and events %+v", len(faults), events)
+	}
+	if after := events[0].Start.UnixNano() - v.start - faults[0].firstNs; after < 0 || after > ScanNs {
+		t.Errorf("got a begin %d ns after the first packet was lost", after)
+	}
+}
+
+// A link that always carries the same flows as the next one and as a host's own cannot be told from these by stacks,
+// and nothing is said; if another gateway uses it too, it is found.
+func TestGrayLinkInAChain(t *testing.T) {
+	if test.RaceDetector {
+		t.Skip("ten times as slow, and nothing here runs side by side")
+	}
+	chain := strings.NewReplacer("load: 2%", "load: 6%", "at: 10s, for: 2s", "at: 10s, for: 4s", "duration: 14s",
+		"duration: 16s").Replace(otherNetworks[1])
+	branch := strings.NewReplacer(
+		"{name: gw3},", "{name: gw3}, {name: gw4},", "      - {between: [agg1, core]",
+		"      - {between: [gw4, agg2], rate: 50M, delay: 1ms}\n      - {between: [agg1, core]",
+		"      - {name: e,", "      - {name: g, at: gw4, link: {rate: 20M}}\n      - {name: e,").Replace(chain)
+	for _, c := range []struct {
+		network string
+		want    int
+	}{{chain, 0}, {branch, 1}} {
+		s := scenarioOf(t, c.network)
+		s.INT.Text = []byte(everyPacket)
+		v := emulation{shards: 2, seed: 1001}.runScenario(t, s)
+		if got := v.eventsOf(telemetry.EventGrayFailure); len(got) != c.want {
+			t.Errorf("got %d gray links, want %d: %+v", len(got), c.want, got)
 		}
 	}
 }

@@ -27,6 +27,19 @@ func (v *Intervals) SoFar(nowNs int64) *telemetry.SoFar {
 	return r
 }
 
+// Note returns what was counted so far, and then gives what of it is due at nowNs, as Look does: what it gives is what
+// it returned of the same intervals. The tables stand still meanwhile, see Collector.Hold.
+func (v *Intervals) Note(nowNs int64, give func(*telemetry.Intervals)) *telemetry.SoFar {
+	// However late it is, what was counted belongs to the intervals that were open when it was told of before.
+	second := v.hopsNs - v.hopsNs%telemetry.HopIntervalNs + telemetry.HopIntervalNs
+	ten := v.flowsNs - v.flowsNs%telemetry.FlowIntervalNs + telemetry.FlowIntervalNs
+	r := v.SoFar(min(nowNs, second))
+	for _, at := range [...]int64{second, ten, nowNs} {
+		v.Look(min(at, nowNs), give)
+	}
+	return r
+}
+
 // flowsSoFar adds the flows of a shard that have changed since they were told of last.
 func (v *Intervals) flowsSoFar(r *telemetry.SoFar, s *Shard, p *shardIntervals) {
 	flows, gone := len(r.Flows), len(r.Gone)

@@ -432,3 +432,41 @@ func TestIntervalsPostcards(t *testing.T) {
 		t.Errorf("%d reports, %d packets at the end, want 2 and 2", reports, packets)
 	}
 }
+
+// Note tells the same of an interval that is over as it gives, under the start that it had before, however late it is.
+func TestNoteIsWhatItGives(t *testing.T) {
+	for _, late := range []int64{0, 1, second / 2, 3 * second, 45 * second} {
+		s := NewShard(DefaultConfig())
+		c := &Collector{Shards: []*Shard{s}}
+		begin := 1000*second + second/4
+		v := NewIntervals(c, nil, begin)
+		report := telemetry.Report{
+			Flow:  telemetry.FlowKey{Protocol: 17, DstPort: 53},
+			Flags: telemetry.HasFlow | telemetry.Embedded | telemetry.Tracked,
+			Hops:  []telemetry.Hop{{NodeID: 1, Has: telemetry.HasNode}},
+		}
+		var given telemetry.Intervals
+		give := func(g *telemetry.Intervals) {
+			given.Flows, given.Hops = append(given.Flows, g.Flows...), append(given.Hops, g.Hops...)
+		}
+		send := func(nowNs int64) { s.Process(&telemetry.Batch{Reports: []telemetry.Report{report}}, nowNs) }
+		send(begin)
+		first := v.Note(begin+second/4, give)
+		if len(given.Flows)+len(given.Hops) != 0 {
+			t.Fatalf("given before it is over: %+v", given)
+		}
+		send(begin + second/2)
+		told := v.Note(1010*second+late, give)
+		if len(given.Flows) != 1 || len(told.Flows) != 1 || len(given.Hops) != 1 || len(told.Hops) != 1 {
+			t.Fatalf("late %d: gave %d flows and %d hops, told %d and %d", late, len(given.Flows), len(given.Hops),
+				len(told.Flows), len(told.Hops))
+		}
+		if given.Flows[0].Packets != 2 || given.Flows[0] != told.Flows[0] || told.StartNs != first.StartNs ||
+			given.Hops[0].StartNs != told.Hops[0].StartNs || given.Hops[0].StartNs != first.Hops[0].StartNs {
+			t.Errorf("late %d: gave %+v, told %+v", late, given.Flows[0], told.Flows[0])
+		}
+		if v.Open() != 1010*second+late-late%(10*second) {
+			t.Errorf("late %d: open since %d", late, v.Open())
+		}
+	}
+}

@@ -145,6 +145,55 @@ func TestDuplicateNodeID(t *testing.T) {
 	}
 }
 
+// Postcards of two packets that look alike and went different ways are no loop; those of one that came back are.
+func TestPacketsThatLookAlikeAreNoLoop(t *testing.T) {
+	type card struct {
+		node, ttl int
+		drop      bool
+	}
+	for name, c := range map[string]struct {
+		cards []card
+		loops int
+	}{
+		// the one goes around a ring by 2, the other by 6, 5 and 4
+		"two ways": {[]card{
+			{1, 64, false},
+			{1, 64, false},
+			{2, 63, false},
+			{6, 63, false},
+			{3, 62, false},
+			{5, 62, false},
+			{4, 61, false},
+			{3, 60, false},
+		}, 0},
+		// the first node drops the second
+		"dropped": {[]card{{1, 63, false}, {1, 64, true}, {2, 62, false}, {3, 61, false}}, 0},
+		"loop":    {[]card{{1, 64, false}, {2, 63, false}, {1, 62, false}, {2, 61, true}}, 1},
+	} {
+		w := newWatched()
+		for n := range uint64(3) {
+			var reports []telemetry.Report
+			for _, card := range c.cards {
+				r := cardReport(n, uint8(card.ttl), hopAt(uint32(card.node), 10))
+				if card.drop {
+					r.Local.Has |= telemetry.HasDrop
+					r.Flags |= telemetry.Dropped
+				}
+				reports = append(reports, r)
+			}
+			w.Shards[0].Process(&telemetry.Batch{Reports: reports}, w.nowNs)
+		}
+		for range 20 {
+			w.nowNs += second / 10
+			w.Shards[0].Tick(w.nowNs)
+			w.scanner.Scan(w.nowNs)
+		}
+		if got := w.events(telemetry.EventLoop); len(got) != c.loops {
+			t.Errorf("%s: got loops %+v, want %d", name, got, c.loops)
+		}
+	}
+}
+
 // Behind the hop limit, where the MTU had no room, and in front of a stack that is cut, there are nodes that nobody
 // knows: no link leads past them.
 func TestUnknownNodesMakeNoLink(t *testing.T) {

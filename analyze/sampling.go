@@ -1,6 +1,13 @@
 package analyze
 
-import "github.com/waybill-int/waybill/telemetry"
+import (
+	"slices"
+	"time"
+
+	"github.com/waybill-int/waybill/analyze/sampled"
+	"github.com/waybill-int/waybill/analyze/topology"
+	"github.com/waybill-int/waybill/telemetry"
+)
 
 // estimate returns how many there are of what n were reported, if the node at which hops begin is known to report 1
 // packet in so many; else nil.
@@ -18,8 +25,29 @@ func (c *Collector) estimate(hops []telemetry.PathHop, n uint64) *uint64 {
 
 // estimateFlow completes the answer about a flow. Its source is the first node of the path that it takes now.
 func (c *Collector) estimateFlow(f *telemetry.Flow) {
-	if len(f.Paths) > 0 {
+	if f.PacketsEstimated == nil && len(f.Paths) > 0 {
 		f.PacketsEstimated = c.estimate(f.Paths[0].Hops, f.Packets)
 		f.BytesEstimated = c.estimate(f.Paths[0].Hops, f.Bytes)
 	}
+}
+
+// addSamples adds to the answer about a flow what samples tell of it, unless reports tell of its packets: these are
+// exact, and estimates beside them would be of the same packets. Drops are reported one by one with either.
+func addSamples(a *telemetry.Flow, f *sampled.Flow, names map[uint32]string) {
+	if f == nil || a.Packets > a.Drops {
+		return
+	}
+	best := f.Best()
+	packets, bytes := best.Packets, best.Bytes
+	a.PacketsEstimated, a.BytesEstimated = &packets, &bytes
+	a.Sample = best.Rate.Sample(-1)
+	route, first, last := f.Route()
+	path := telemetry.FlowPath{
+		ID:    topology.PathID(topology.HashRoute(route)),
+		First: time.Unix(0, first).UTC(), Last: time.Unix(0, last).UTC(), Sample: best.Rate.Sample(-1),
+	}
+	for i := range route {
+		path.Hops = append(path.Hops, route[i].Answer(names))
+	}
+	a.Paths = slices.Insert(a.Paths, 0, path)
 }

@@ -2,7 +2,6 @@ package analyze
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/waybill-int/waybill/analyze/drop"
 	"github.com/waybill-int/waybill/analyze/eventlog"
@@ -74,19 +73,9 @@ func (d *blackholeDetector) take(shard *Shard, place int, p *path) {
 	end.paths = append(end.paths, pathPlace{shard, place, p.generation})
 }
 
-// forwards reports whether packets dropped for a reason had no place to go to. What is dropped because a queue is full,
-// a filter says so, a link is down or the TTL is used up is no blackhole, and other events tell of it.
-func forwards(r *dropreason.Reason) bool {
-	switch r.Group {
-	case dropreason.General, dropreason.L2, dropreason.L3, dropreason.Tunnel:
-		return r.Severity > telemetry.Info && !strings.Contains(r.ID, "ttl")
-	}
-	return false
-}
-
 func (d *blackholeDetector) finish() {
 	for event, found := range d.storms.storms {
-		if found.Key.Has&telemetry.HasNode == 0 || !forwards(dropreason.Of(found.Key.Table, found.Key.Reason)) {
+		if found.Key.Has&telemetry.HasNode == 0 || !found.Key.IsNowhere() {
 			continue
 		}
 		key := eventlog.Key{Kind: telemetry.EventBlackhole, Node: event.Node, Port: event.Port, Reason: event.Reason}

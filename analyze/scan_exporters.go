@@ -85,8 +85,8 @@ func (d *exporterDetector) exporter(key telemetry.ExporterKey, before, now expor
 		}
 	}
 	if now.told > before.told {
-		d.log.Note(eventlog.Key{Kind: telemetry.EventReportLoss, Exporter: key}, d.beforeNs, d.lastNs,
-			now.told-before.told,
+		d.log.Note(eventlog.Key{Kind: telemetry.EventReportLoss, Exporter: key}, d.beforeNs,
+			max(before.GapNs, d.beforeNs), now.told-before.told,
 			about("reports were lost on the way here", telemetry.Warning))
 	}
 	if now.restartsTold > before.restartsTold {
@@ -153,7 +153,7 @@ type brokenKey struct {
 }
 
 func brokenKeyOf(x *telemetry.Exporter, reason string) brokenKey {
-	key := telemetry.ExporterKey{Source: x.Source}
+	key := telemetry.ExporterKey{Collector: x.Collector, Source: x.Source}
 	if x.Node != nil {
 		key.Node, key.HasNode = *x.Node, true
 	}

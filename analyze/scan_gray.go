@@ -148,8 +148,11 @@ func (s *scan) noteGray(k topology.LinkKey, g *loss.Link, links loss.Links, path
 	if !g.Certain() {
 		return
 	}
-	one, other := k, topology.LinkKey{}
+	one, other, firstNs := k, topology.LinkKey{}, g.FirstNs
 	if back, ok := k.Reverse(); ok {
+		if b := links[back]; b != nil && b.Certain() {
+			firstNs = min(firstNs, b.FirstNs)
+		}
 		if other = back; topology.CompareLinks(back, k) < 0 {
 			one, other = back, k
 		}
@@ -158,7 +161,7 @@ func (s *scan) noteGray(k topology.LinkKey, g *loss.Link, links loss.Links, path
 		Kind: telemetry.EventGrayFailure, Node: one.From, Port: one.FromPort, ToNode: one.To,
 		ToPort: one.ToPort,
 	}
-	s.log.Note(key, g.FirstNs, g.LastNs, all.Lost-g.Noted, func(e *telemetry.Event) {
+	s.log.Note(key, firstNs, g.LastNs, all.Lost-g.Noted, func(e *telemetry.Event) {
 		e.Severity = telemetry.Critical
 		s.betweenEnds(e, one)
 		e.Path = topology.PathID(path)

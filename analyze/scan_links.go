@@ -70,6 +70,7 @@ type linkDetector struct {
 	back       map[topology.LinkKey]outage // links that were known to be down and carry packets again
 	cuts       map[dropEnd]*drop.Cut       // ports whose link is down
 	active     map[uint32]uint64           // node: packets since the last scan
+	waitedNs   int64                       // how long postcards wait for each other
 }
 
 func newLinkDetector(s *scan) *linkDetector {
@@ -84,6 +85,7 @@ func (d *linkDetector) begin() { clear(d.active) }
 
 // observe adds up what links and nodes carried.
 func (d *linkDetector) observe(o *observation) {
+	d.waitedNs = o.join.WindowNs
 	for _, p := range o.left {
 		d.departed(o.Shard, p)
 	}
@@ -194,7 +196,11 @@ func (d *linkDetector) finish() {
 			l.last, l.flowsLatest, l.flows = d.nowNs, l.flows, 0
 			if d.log.Ongoing(linkLost(k)) {
 				d.noteLost(k)
-				d.log.End(linkLost(k), d.lastNs)
+				endNs := d.lastNs
+				if l.cardsLatest == l.latest { // they have waited for each other
+					endNs -= d.waitedNs
+				}
+				d.log.End(linkLost(k), endNs)
 			}
 			if c := d.cuts[dropEnd{k.From, k.FromPort}]; c != nil && c.AtNs < d.nowNs {
 				c.Told()

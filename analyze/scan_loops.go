@@ -13,13 +13,31 @@ import (
 type loopDetector struct {
 	*scan
 	twins   *twinDetector
+	loops   map[uint32]*loopAt           // by node, since the last scan
 	expired map[uint32]*telemetry.Extent // by node: packets whose TTL was used up, since the last scan
 }
 
-func (d *loopDetector) begin() { clear(d.expired) }
+// A loopAt is the paths on which packets came to a node twice.
+type loopAt struct {
+	event        telemetry.Event // of one of them
+	packets      uint64
+	fromNs, toNs int64 // when packets took them
+}
 
-// finish adds to loops the packets that went round until their TTL was used up.
+func (d *loopDetector) begin() {
+	clear(d.loops)
+	clear(d.expired)
+}
+
+// finish notes loops, with the packets that went round until their TTL was used up.
 func (d *loopDetector) finish() {
+	for node, l := range d.loops {
+		key := eventlog.Key{Kind: telemetry.EventLoop, Node: node}
+		d.log.Note(key, l.fromNs, l.toNs, l.packets, func(e *telemetry.Event) {
+			l.event.ID, l.event.Kind, l.event.Start = e.ID, e.Kind, e.Start
+			*e = l.event
+		})
+	}
 	for node, hit := range d.expired {
 		d.hit(eventlog.Key{Kind: telemetry.EventLoop, Node: node}, hit)
 	}
@@ -33,12 +51,21 @@ func (d *loopDetector) observe(o *observation) {
 		}
 	}
 	for i := range o.paths {
-		d.loop(o.paths[i].path, o.paths[i].n)
+		p := &o.paths[i]
+		waitedNs := int64(0)
+		if p.postcards { // these wait for each other
+			waitedNs = o.join.WindowNs
+		}
+		d.loop(p, max(p.first, d.lastNs)-waitedNs, p.last-waitedNs)
 	}
 }
 
-// loop notes a path on which packets came to a node twice.
-func (d *loopDetector) loop(p *path, n uint64) {
+// loop adds a path on which packets came to a node twice, which took it from one moment to another. Postcards whose
+// order is open are of two packets, perhaps, that look alike and went different ways.
+func (d *loopDetector) loop(p *carriedPath, fromNs, toNs int64) {
+	if p.postcards && p.uncertain {
+		return
+	}
 	for i := range p.hops {
 		// two devices with one id, one behind the other, are no loop
 		if p.hops[i].Has&telemetry.HasNode == 0 || d.twins.scans[p.hops[i].Node] > 0 {
@@ -53,17 +80,23 @@ func (d *loopDetector) loop(p *path, n uint64) {
 				continue
 			}
 			first := &p.hops[j]
-			d.log.Note(eventlog.Key{Kind: telemetry.EventLoop, Node: first.Node}, d.lastNs, d.nowNs, n,
-				func(e *telemetry.Event) {
-					e.Severity = telemetry.Critical
-					d.at(e, &first.HopKey)
-					e.Path = topology.PathID(p.hash)
-					for h := j; h < i; h++ {
-						e.PathNodes = append(e.PathNodes, d.nodeText(&p.hops[h].HopKey))
-					}
-					e.Text = fmt.Sprintf("packets come to %s twice, after %d hops", d.name(first.Node), i-j)
-					e.Evidence = append(e.Evidence, telemetry.Evidence{Name: "hops", Value: float64(len(p.hops))})
-				})
+			l := d.loops[first.Node]
+			if l == nil {
+				l = &loopAt{fromNs: d.nowNs}
+				d.loops[first.Node] = l
+				e := &l.event
+				e.Severity = telemetry.Critical
+				d.at(e, &first.HopKey)
+				e.Path = topology.PathID(p.hash)
+				for h := j; h < i; h++ {
+					e.PathNodes = append(e.PathNodes, d.nodeText(&p.hops[h].HopKey))
+				}
+				e.Text = fmt.Sprintf("packets come to %s twice, after %d hops", d.name(first.Node), i-j)
+				e.Evidence = []telemetry.Evidence{{Name: "hops", Value: float64(len(p.hops))}}
+			}
+			l.packets += p.n
+			l.fromNs = min(l.fromNs, fromNs)
+			l.toNs = max(l.toNs, toNs)
 			return
 		}
 	}

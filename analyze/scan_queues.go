@@ -1,14 +1,12 @@
 package analyze
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/waybill-int/waybill/analyze/burst"
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
-	"github.com/waybill-int/waybill/wire/codepoint"
 )
 
 // KeepBursts says what a burst is, and where its details are kept. Without it there are no details. Call it before
@@ -95,37 +93,11 @@ func (s *Scanner) burst(b *burst.Burst, nowNs int64) {
 		s.at(e, &place)
 		queue := b.Queue
 		e.Queue = &queue
-		lasted := time.Duration(b.EndNs - b.StartNs)
-		e.Text = fmt.Sprintf("queue of %s peaked at %s for %s", s.portText(&place), b.PeakText(),
-			telemetry.SIText(lasted.Seconds(), "s"))
-		switch {
-		case lasted == 0:
-			e.Text = fmt.Sprintf("queue of %s was at %s in a single report", s.portText(&place), b.PeakText())
-			if slack := b.StartSlackNs + b.EndSlackNs; slack > 0 {
-				e.Text += fmt.Sprintf("; it was long for less than %s", telemetry.SIText(float64(slack)/1e9, "s"))
-			}
-		case b.Incast:
-			e.Text += fmt.Sprintf(", an incast of %d senders", b.Sources)
-		case lasted > time.Second:
-			e.Text += " (longer than a second: congestion, not a microburst)"
-		}
+		e.Text = b.Text(s.portText(&place))
 		if len(b.Culprits) > 0 {
 			e.Flow = names.Endpoints(b.Culprits[0].Flow)
 		}
-		e.Evidence = append(
-			e.Evidence,
-			telemetry.Evidence{Name: "peak", Value: float64(b.Peak), Unit: evidenceUnit(b.Unit)},
-			telemetry.Evidence{Name: "peak_after", Value: float64(b.PeakNs - b.StartNs), Unit: "ns"},
-			telemetry.Evidence{Name: "bytes", Value: float64(b.Bytes), Unit: "B"},
-			telemetry.Evidence{Name: "drops", Value: float64(b.Drops)},
-			telemetry.Evidence{Name: "culprits", Value: float64(len(b.Culprits))},
-			telemetry.Evidence{Name: "victims", Value: float64(len(b.Victims))},
-			telemetry.Evidence{Name: "complete", Value: b.Complete},
-		)
-		if len(b.Culprits) > 0 {
-			e.Evidence = append(e.Evidence,
-				telemetry.Evidence{Name: "share_of_first_culprit", Value: b.Culprits[0].Share})
-		}
+		e.Evidence = append(e.Evidence, b.Evidence()...)
 		e.Extent = names.Extent()
 	})
 	s.log.End(key, end)
@@ -162,14 +134,6 @@ func (s *Scanner) keepOpenBursts(nowNs int64) {
 		list[i].Name = s.collector.Names()[open[i].Node]
 	}
 	s.kept.SetOpen(list)
-}
-
-// evidenceUnit is the unit of a depth in the evidence of an event.
-func evidenceUnit(unit telemetry.QueueUnit) string {
-	if unit == codepoint.UnitBytes {
-		return "B"
-	}
-	return unit.String()
 }
 
 // flowNames returns b with the names of its flows, of those that did not give way to others.

@@ -103,7 +103,7 @@ func (d *silenceDetector) finish() {
 	}
 	joinNs := int64(0)
 	for _, shard := range d.collector.Shards {
-		joinNs = max(joinNs, shard.join.window)
+		joinNs = max(joinNs, shard.join.WindowNs)
 	}
 	advancing := map[telemetry.FlowKey]uint32{}
 	for node, x := range d.pulses {

@@ -46,7 +46,7 @@ func (d *stormDetector) finish() {
 		case rate < drop.StormRate:
 			continue
 		}
-		d.log.Note(event, max(sinceNs, lastNs), d.nowNs, drops, func(e *telemetry.Event) {
+		d.log.Note(event, max(sinceNs, lastNs), found.UntilNs(), drops, func(e *telemetry.Event) {
 			key := &found.Key
 			cause := dropreason.Of(key.Table, key.Reason)
 			e.Severity, e.Cause = max(telemetry.Warning, cause.Severity), cause.ID

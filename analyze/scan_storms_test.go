@@ -8,7 +8,7 @@ import (
 )
 
 // TestStormBegins: a drop storm begins with its first drop, and not with the second in which that is, nor with a few
-// drops long before, by whichever port these came. Drops after it change nothing.
+// drops long before, by whichever port these came, and ends with its last. Drops after it change nothing.
 func TestStormBegins(t *testing.T) {
 	shard := NewShard(DefaultConfig())
 	log := eventlog.New(10)
@@ -38,6 +38,11 @@ func TestStormBegins(t *testing.T) {
 	list, _ := log.Events(func(e *telemetry.Event) bool { return e.Kind == telemetry.EventDropStorm }, 10)
 	if len(list) != 1 || list[0].Start.UnixNano() != first {
 		t.Errorf("got %+v, want one from %d on", list, first)
+	}
+	scanner.Scan(begin + 8*second)
+	list, _ = log.Events(func(e *telemetry.Event) bool { return e.Kind == telemetry.EventDropStorm }, 10)
+	if last := begin + 2*second + 9*second/10; list[0].End == nil || list[0].End.UnixNano() != last {
+		t.Errorf("got %+v, want one that ends at %d", list, last)
 	}
 }
 

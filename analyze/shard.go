@@ -17,8 +17,10 @@ import (
 	"github.com/waybill-int/waybill/analyze/drop"
 	"github.com/waybill-int/waybill/analyze/finding"
 	"github.com/waybill-int/waybill/analyze/histogram"
+	"github.com/waybill-int/waybill/analyze/join"
 	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/analyze/loss"
+	"github.com/waybill-int/waybill/analyze/sampled"
 	"github.com/waybill-int/waybill/analyze/timing"
 	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
@@ -33,6 +35,8 @@ type Config struct {
 	MaxQueues int
 	// MaxTargets bounds the addresses to which packets are counted for attacks, 0.3 kB each.
 	MaxTargets int
+	// MaxSampled bounds the flows of which samples are kept, 0.6 kB each at most.
+	MaxSampled int
 	// JoinPlaces is how many packets may wait for the postcards of further nodes; a power of two.
 	JoinPlaces int
 	// JoinWindowNs is how long they wait, in nanoseconds.
@@ -47,7 +51,7 @@ type Config struct {
 func DefaultConfig() Config {
 	return Config{
 		MaxFlows: 600_000, MaxPaths: 8192, MaxDrops: 16384, MaxQueues: 8192, JoinPlaces: 8192,
-		JoinWindowNs: 500e6, MaxTargets: 4096,
+		JoinWindowNs: 500e6, MaxTargets: 4096, MaxSampled: 32768,
 	}
 }
 
@@ -71,6 +75,8 @@ func ConfigFor(bytes uint64, shards int) Config {
 	rest := each - min(each, uint64(c.JoinPlaces)*perPlace+uint64(c.MaxPaths)*perPath+uint64(c.MaxDrops)*perDrop+
 		uint64(c.MaxQueues)*perQueue+uint64(c.MaxTargets)*attack.RowBytes)
 	c.MaxFlows = int(max(rest/(perFlow+guardBytes), 256))
+	// One that only samples tell of has no hops in the flow table, for which perFlow has room: about as much.
+	c.MaxSampled = max(c.MaxFlows/16, 64)
 	return c
 }
 
@@ -84,7 +90,7 @@ type Shard struct {
 	flows     flowTable
 	slab      hopSlab
 	paths     pathTable
-	join      joinTable
+	join      join.Table
 	drops     drop.Table
 	changes   changeTable
 	samples   sampleList
@@ -111,11 +117,14 @@ type Shard struct {
 
 	attacks attackCounts
 
+	sampled sampled.Table
+
 	dispositions ledger.Dispositions
 
 	intervals *shardIntervals // nil: nobody keeps them
 
 	lastNs int64 // time of the latest batch or tick
+	held   int   // see Collector.Hold
 
 	// For a Scanner:
 	newFlows newFlowCounts
@@ -124,7 +133,7 @@ type Shard struct {
 
 	route  [topology.MaxHops]topology.HopKey
 	merged [topology.MaxHops]telemetry.Hop
-	places [maxPostcards]uint8
+	places [join.MaxHops]uint8
 	local  [1]telemetry.Hop
 	probe  bool // the packet at hand is a copy or a probe
 	copied bool // it is a copy
@@ -139,11 +148,12 @@ type Shard struct {
 func NewShard(c Config) *Shard {
 	return &Shard{
 		flows: newFlowTable(c.MaxFlows, c.HashSeed), paths: newPathTable(c.MaxPaths), drops: drop.New(c.MaxDrops),
-		queues: newQueueTable(c.MaxQueues), join: newJoinTable(c.JoinPlaces, c.JoinWindowNs),
+		queues: newQueueTable(c.MaxQueues), join: join.New(c.JoinPlaces, c.JoinWindowNs),
 		outer: map[telemetry.FlowKey]telemetry.FlowKey{}, probes: map[telemetry.FlowKey]uint64{},
 		changes: changeTable{changes: map[changeKey]*change{}, turned: map[turn]int64{}},
 		policy:  c.Policy, findings: finding.New(quietNs), checksums: checksum.New(), holes: loss.NewHoles(),
 		newFlows: newFlowCounts{nodes: map[newFlowKey]*newFlows{}},
+		sampled:  sampled.New(c.MaxSampled),
 		inner:    topology.Inner{}, reporting: newReporters(c.MaxFlows),
 		attacks: attackCounts{counts: attack.NewCounts(c.MaxTargets, c.HashSeed)},
 	}
@@ -172,28 +182,23 @@ func (s *Shard) Process(b *telemetry.Batch, nowNs int64) {
 func (s *Shard) Tick(nowNs int64) {
 	behind := int64(0)
 	if s.Delivered != nil {
-		behind = min(max(nowNs-s.Delivered(nowNs), 0), longestBehindNs)
+		behind = nowNs - s.Delivered(nowNs)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.held > 0 {
+		return
+	}
 	s.pass(nowNs)
-	s.join.wholeNs = max(s.join.wholeNs, s.join.nowNs-behind)
+	s.join.Arrived(behind)
 	s.sweep(nowNs)
 }
 
-const (
-	// longestStepNs is how much of the time between two calls of Process or Tick counts for the join.
-	longestStepNs = 150e6
-	// longestBehindNs is how long the join waits for receivers that are behind.
-	longestBehindNs = 5e9
-)
-
-// pass lets the time pass by which postcards wait. A process that stands still for a while, or a wall clock that is
-// set, must not end the wait for reports that are in a socket or a queue all the time.
+// pass lets the time pass by which postcards wait.
 func (s *Shard) pass(nowNs int64) {
-	s.join.nowNs += min(max(nowNs-s.lastNs, 0), longestStepNs)
+	s.join.Pass(nowNs - s.lastNs)
 	if s.Delivered == nil {
-		s.join.wholeNs = s.join.nowNs
+		s.join.Arrived(0)
 	}
 	s.lastNs = nowNs
 }
@@ -222,14 +227,14 @@ func (s *Shard) reach(reports []telemetry.Report) {
 		}
 		places[i] = s.flows.likely(s.tags[i])
 		if !r.Is(telemetry.Embedded) {
-			waiting[i] = s.join.buckets[s.join.bucket(joinHash(r, s.tags[i]))]
+			waiting[i] = s.join.First(join.Hash(r.PacketID, s.tags[i]))
 		}
 	}
 	var blocks [reachAhead]uint32
 	reached := int64(0)
 	for i, place := range places[:len(reports)] {
 		if p := waiting[i]; p > 0 {
-			reached += int64(s.join.waiting[p-1].packetID)
+			reached += s.join.Read(p)
 		}
 		if place == 0 {
 			continue
@@ -282,9 +287,18 @@ func (s *Shard) process(r *telemetry.Report, tag uint32, nowNs int64) {
 	f.reports++
 	f.last = nowNs
 	f.dscp = r.DSCP
+	if r.Is(telemetry.Sampled) {
+		if f == &s.unkept {
+			s.sampled.Overflow++
+			s.forgetOutsider()
+			return
+		}
+		s.sampled.Add(r, nowNs)
+		return
+	}
 	const noStory = telemetry.Intermediate | telemetry.FollowUp | telemetry.Discard | telemetry.Dropped
 	contradicts := r.Is(telemetry.Embedded) && !r.Is(noStory) &&
-		s.findings.ToldOtherwise(r, joinHash(r, tag), nowNs)
+		s.findings.ToldOtherwise(r, join.Hash(r.PacketID, tag), nowNs)
 	if !contradicts {
 		s.sample(r, tag, nowNs)
 	}
@@ -389,6 +403,7 @@ func (s *Shard) release(f *flow) {
 	if len(s.probes) > 0 {
 		delete(s.probes, f.key)
 	}
+	s.sampled.Forget(&f.key)
 }
 
 // pathOf returns the path that fp refers to, or nil if it gave way to another. There may be no path at all yet.
@@ -412,7 +427,7 @@ func (s *Shard) stack(f *flow, tag uint32, r *telemetry.Report, nowNs int64) {
 	}
 	var older []telemetry.Hop
 	if f.partial {
-		older = withoutNewest(s.olderHops(r, tag), hops)
+		older = join.WithoutNewest(s.olderHops(r, tag), hops)
 	}
 	if addsLocal(r) || len(older) > 0 ||
 		r.Is(telemetry.Dropped|telemetry.HopLimit|telemetry.MTUExceeded|telemetry.StackCut) {

@@ -103,7 +103,7 @@ func TestJoinWaitsForReceivers(t *testing.T) {
 		if got := pathsOf(&Collector{Shards: []*Shard{s}}); got[want] != 1 {
 			t.Errorf("%d s behind: got %v, want %q", behind, got, want)
 		}
-		if behind == 9 && s.join.oldest != 0 {
+		if behind == 9 && s.join.Oldest() != nil {
 			t.Error("a packet waits for ever")
 		}
 	}
@@ -137,7 +137,7 @@ func TestJoinOutlastsLateBatches(t *testing.T) {
 	postcard(1, 63, 8, 10*second)
 	s.Tick(5 * second)
 	endWait(s, 5*second)
-	if s.join.oldest != 0 {
+	if s.join.Oldest() != nil {
 		t.Error("a packet waits for ever")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"container/heap"
 	"fmt"
+	"maps"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -203,6 +204,7 @@ func (s *Shard) flowAnswer(f *flow, names map[uint32]string, told *samples) tele
 		missing := uint64(f.missing)
 		a.Missing = &missing
 	}
+	addSamples(&a, s.sampled.Of(&f.key), names)
 	return a
 }
 
@@ -311,6 +313,14 @@ func (c *Collector) Nodes() []telemetry.Node {
 				n.QueueMax, n.QueueUnit = &high, told.unitOf(h.Node).String()
 			}
 		}
+	}
+	for _, s := range c.Shards {
+		s.mu.Lock()
+		for id, seen := range s.sampled.Nodes {
+			n := get(id, time.Unix(0, seen.First).UTC(), time.Unix(0, seen.Last).UTC())
+			maps.Copy(n.ports, seen.Ports)
+		}
+		s.mu.Unlock()
 	}
 	for _, d := range c.Drops(nil) {
 		if d.Node != nil {
@@ -454,6 +464,8 @@ type Counters struct {
 	// reports of flows outside the full flow table that were not compared with the policy
 	JudgementsLeftOut             uint64
 	SamplesOverflow               uint64
+	SampledFlows                  int    // flows of which sFlow told
+	SampledOverflow               uint64 // reports of these for which there was no place
 	WrongChecksums                uint64 // reports of packets whose IPv4 header has a wrong checksum
 	WrongL4Checksums              uint64 // the same of TCP and UDP, of the packets that were looked at
 	Exporters, FlowLimit          int
@@ -478,13 +490,15 @@ func (c *Collector) Counters() Counters {
 		n.PathsEvicted += s.paths.evicted
 		n.Queues += len(s.queues.queues)
 		n.QueuesOverflow += s.queues.overflow
-		n.JoinEarly += s.join.early
+		n.JoinEarly += s.join.Early
 		n.DropsOverflow += s.drops.Overflow
 		n.JudgementsPostponed += s.findings.Postponed
 		n.JudgementsLeftOut += s.unjudged
 		n.FindingsOverflow += s.findings.Overflow + s.checksums.Overflow
 		n.WrongChecksums += s.checksums.Total
 		n.WrongL4Checksums += s.checksums.L4
+		n.SampledFlows += s.sampled.Len()
+		n.SampledOverflow += s.sampled.Overflow
 		s.mu.Unlock()
 	}
 	for _, e := range c.Exporters {

@@ -20,6 +20,10 @@ type State struct {
 	DropCounters []drop.Counter `json:"drop_counters,omitempty"`
 	// Bus is how far datagrams were taken from a bus, as it says of itself; missing without one.
 	Bus json.RawMessage `json:"bus,omitempty"`
+	// Note is the number of the note in the journal up to which datagrams were taken from the bus, Waiting what
+	// Collector.Waiting returned then.
+	Note    uint64 `json:"note,omitempty"`
+	Waiting []byte `json:"waiting,omitempty"`
 }
 
 // StateVersion is the version of State.

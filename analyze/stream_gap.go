@@ -63,7 +63,7 @@ func (s *Shard) followNumbers(f *flow, tag uint32, r *telemetry.Report, nowNs in
 	}
 	p.sinceScan.numbers.Jumped++
 	oldest := s.gaps.Add(&loss.Gap{
-		Ns: max(s.join.nowNs, 1), ArrivedNs: nowNs, Tag: tag, From: number - uint32(ahead), To: number,
+		Ns: max(s.join.NowNs, 1), ArrivedNs: nowNs, Tag: tag, From: number - uint32(ahead), To: number,
 		Missing: missing, Path: fp.path, Generation: fp.generation, Full: p.fullQueues(r),
 	})
 	if oldest.Ns > 0 {
@@ -73,7 +73,7 @@ func (s *Shard) followNumbers(f *flow, tag uint32, r *telemetry.Report, nowNs in
 
 // settleGap counts what has not come as lost.
 func (s *Shard) settleGap(g *loss.Gap) {
-	late := s.join.nowNs-g.Ns < overtakenByNs // it gave way before it was certain
+	late := s.join.NowNs-g.Ns < overtakenByNs // it gave way before it was certain
 	if p := &s.paths.paths[g.Path]; p.generation == g.Generation && !late {
 		lost := loss.Count{Lost: g.Missing, Flows: 1, Tag: g.Tag, FirstNs: g.ArrivedNs, LastNs: g.ArrivedNs}
 		p.sinceScan.numbers.Add(&lost)

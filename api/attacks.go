@@ -21,7 +21,9 @@ func (h *handler) attacks(ctx context.Context, p *params) (answer, *types.Proble
 			return h.attacksOf(events)
 		},
 		limit: maxStoredAttacks, narrow: onlyAttacks,
-		past: func(events []telemetry.Event, _ span) []telemetry.Attack { return h.attacksOf(events) },
+		past: func(_ context.Context, events []telemetry.Event, _ span) ([]telemetry.Attack, *types.Problem) {
+			return h.attacksOf(events), nil
+		},
 	})
 }
 

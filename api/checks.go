@@ -199,14 +199,14 @@ func (c *checks) authenticate(next http.Handler) http.Handler {
 		switch {
 		case err == nil:
 			next.ServeHTTP(w, r.WithContext(auth.With(r.Context(), id)))
-		case errors.Is(err, auth.ErrCertificate):
+		case errors.Is(err, auth.ErrCertificate), errors.Is(err, auth.ErrNoRole):
 			c.refuse(w, refusedRole, types.NewProblem(http.StatusForbidden, "%v", err))
 		case !errors.Is(err, auth.ErrMissing):
 			p := c.failed(w, r, err)
 			c.refuse(w, refusedUnknown, p)
-		case c.guard.Tokens != nil && r.Method == http.MethodGet && (r.URL.Path == "/" || r.URL.Path == "/index.html"):
+		case c.guard.HasLogIn() && r.Method == http.MethodGet && (r.URL.Path == "/" || r.URL.Path == "/index.html"):
 			c.refused[refusedUnknown].Add(1)
-			writeLogIn(w, http.StatusUnauthorized, "")
+			c.writeLogIn(w, http.StatusUnauthorized, "")
 		default:
 			w.Header().Set("WWW-Authenticate", `Bearer realm="waybill"`)
 			c.refuse(w, refusedUnknown, types.NewProblem(http.StatusUnauthorized, "%v", err))

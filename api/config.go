@@ -14,6 +14,7 @@ import (
 	"github.com/waybill-int/waybill/analyze/attack"
 	"github.com/waybill-int/waybill/analyze/burst"
 	"github.com/waybill-int/waybill/analyze/eventlog"
+	"github.com/waybill-int/waybill/analyze/incident"
 	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/api/auth"
 	"github.com/waybill-int/waybill/api/types"
@@ -37,6 +38,8 @@ type Config struct {
 	// Attacks returns totals of the search for attacks; nil: there is none. The attacks are in Events.
 	Attacks func() attack.Totals
 
+	// Incidents are those of Events; without it, they are made of them and the ledger.
+	Incidents *incident.Live
 	// Ledger says what became of every datagram; without it, /api/v1/loss knows no sockets.
 	Ledger *ledger.Ledger
 
@@ -64,6 +67,15 @@ type Config struct {
 
 	// Reload reads the configuration again, for who asks; nil: it cannot be.
 	Reload func(ctx context.Context, by string) (*types.Reload, error)
+
+	// InventorySources returns what became of the sources of the inventory beside its file; nil: there are none.
+	InventorySources func() []telemetry.InventorySource
+
+	// Cluster returns who receives reports, and how they come here; nil: this server does everything.
+	Cluster func() types.Cluster
+
+	// Exports returns what became of records for other programs, by output; nil: there are none.
+	Exports func() []types.Export
 
 	// Alerts makes alerts of events; without it there are none.
 	Alerts *alert.Engine
@@ -129,6 +141,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Ledger == nil {
 		c.Ledger = ledger.New(c.Collector.Exporters, nil, c.Collector.Names, c.Collector)
+	}
+	if c.Incidents == nil {
+		c.Incidents = incident.NewLive(c.Events, func() incident.Arrivals { return c.Ledger.Unheard() })
 	}
 	if c.Listeners == nil {
 		c.Listeners = func() []types.Listener { return nil }

@@ -52,7 +52,7 @@ func TestEventFilters(t *testing.T) {
 		"open=false":                        {5, 5},
 		"filter=":                           {7, 7},
 		"filter=not+end+is+null":            {5, 5},
-		"filter=duration+>+500ms":           {4, 4},
+		"filter=duration+>+200ms":           {4, 4},
 		"filter=start+<+now-55s":            {5, 5},
 		"filter=dst_port=6007":              {2, 2},
 		"filter=source+in+192.0.2.0/24":     {1, 1},

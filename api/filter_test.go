@@ -64,7 +64,7 @@ func TestFilterComplete(t *testing.T) {
 	}
 }
 
-const schemasAllowed = "alerts, attacks, bursts, bursts.records, clocks, drops, drops.records, events, events.records, exporters, exporters.records, flows, " +
+const schemasAllowed = "alerts, attacks, bursts, bursts.records, cables, clocks, drops, drops.records, events, events.records, exporters, exporters.records, flows, " +
 	"flows.records, hops, hops.records, hosts, incidents, links, links.records, listeners, loss, nodes, outputs, paths, paths.records, ports, queues, queues.records, " +
 	"reports, rules, silences, topology, views"
 

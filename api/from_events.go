@@ -15,10 +15,11 @@ import (
 type fromEvents[T any] struct {
 	row    func(*T) filter.Row
 	live   func() []T
-	lead   time.Duration                     // how long before a time range the events begin that matter in it
-	limit  int                               // of how many events of a time range it is made
-	narrow func(*store.Query)                // selects the events; nil: all
-	past   func([]telemetry.Event, span) []T // makes the list for a time range
+	lead   time.Duration      // how long before a time range the events begin that matter in it
+	limit  int                // of how many events of a time range it is made
+	narrow func(*store.Query) // selects the events; nil: all
+	// past makes the list for a time range.
+	past func(context.Context, []telemetry.Event, span) ([]T, *types.Problem)
 }
 
 // findFromEvents finds what p asks for of a list that is made of events: of now, or in a time range.
@@ -41,7 +42,11 @@ func findFromEvents[T any](ctx context.Context, h *handler, p *params, list *fro
 	if problem != nil {
 		return answer{}, problem
 	}
-	return s.answer(list.past(events, r)).spanning(r), nil
+	all, problem := list.past(ctx, events, r)
+	if problem != nil {
+		return answer{}, problem
+	}
+	return s.answer(all).spanning(r), nil
 }
 
 // storedEvents returns the events that began in a time range; it is a problem if there are more than the limit. narrow

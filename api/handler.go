@@ -13,7 +13,6 @@ import (
 	"github.com/klauspost/compress/gzhttp"
 
 	"github.com/waybill-int/waybill/analyze"
-	"github.com/waybill-int/waybill/analyze/incident"
 	"github.com/waybill-int/waybill/api/auth"
 	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/filter"
@@ -70,8 +69,7 @@ type handler struct {
 	streams     semaphore
 	flowStreams semaphore
 	captures    semaphore // downloads of raw reports
-	live        *incident.Live
-	begun       int64 // when this process began, which tells its events from those of another
+	begun       int64     // when this process began, which tells its events from those of another
 }
 
 // New returns the handler that the package comment describes.
@@ -92,7 +90,6 @@ func newHandler(cfg Config) *handler {
 		captures:    make(semaphore, maxCaptures),
 	}
 	h.console = newConsole(h.cfg.Console)
-	h.live = incident.NewLive(h.cfg.Events)
 	all := operations()
 	for i := range all {
 		o := &all[i]

@@ -40,7 +40,7 @@ func TestLists(t *testing.T) {
 func TestListsOfNothing(t *testing.T) {
 	h := New(Config{Collector: newFeed().Collector})
 	for _, name := range []string{
-		"nodes", "ports", "links", "hops", "clocks", "hosts", "flows", "paths", "drops",
+		"nodes", "ports", "links", "hops", "clocks", "cables", "hosts", "flows", "paths", "drops",
 		"events", "bursts", "queues", "exporters", "listeners", "loss",
 	} {
 		var list map[string]any
@@ -170,19 +170,19 @@ func TestProblems(t *testing.T) {
 		{"GET", "/api/v1/nodes?node=%zz", 400, "", `the query cannot be read: invalid URL escape "%zz"`, ""},
 		{
 			"GET", "/api/v1/node", 404, "",
-			"there is no /api/v1/node; lists are /api/v1/ and one of alerts, attacks, bursts, clocks, drops, events, exporters, flows, hops, hosts, incidents, links, listeners, loss, nodes, outputs, paths, ports, queues, reports, rules, silences, views", "",
+			"there is no /api/v1/node; lists are /api/v1/ and one of alerts, attacks, bursts, cables, clocks, drops, events, exporters, flows, hops, hosts, incidents, links, listeners, loss, nodes, outputs, paths, ports, queues, reports, rules, silences, views", "",
 		},
 		{
 			"GET", "/api/v1/nodes/", 404, "",
-			"there is no /api/v1/nodes/; lists are /api/v1/ and one of alerts, attacks, bursts, clocks, drops, events, exporters, flows, hops, hosts, incidents, links, listeners, loss, nodes, outputs, paths, ports, queues, reports, rules, silences, views", "",
+			"there is no /api/v1/nodes/; lists are /api/v1/ and one of alerts, attacks, bursts, cables, clocks, drops, events, exporters, flows, hops, hosts, incidents, links, listeners, loss, nodes, outputs, paths, ports, queues, reports, rules, silences, views", "",
 		},
 		{
 			"GET", "/api", 404, "",
-			"there is no /api; lists are /api/v1/ and one of alerts, attacks, bursts, clocks, drops, events, exporters, flows, hops, hosts, incidents, links, listeners, loss, nodes, outputs, paths, ports, queues, reports, rules, silences, views", "",
+			"there is no /api; lists are /api/v1/ and one of alerts, attacks, bursts, cables, clocks, drops, events, exporters, flows, hops, hosts, incidents, links, listeners, loss, nodes, outputs, paths, ports, queues, reports, rules, silences, views", "",
 		},
 		{
 			"POST", "/api/v2", 404, "",
-			"there is no /api/v2; lists are /api/v1/ and one of alerts, attacks, bursts, clocks, drops, events, exporters, flows, hops, hosts, incidents, links, listeners, loss, nodes, outputs, paths, ports, queues, reports, rules, silences, views", "",
+			"there is no /api/v2; lists are /api/v1/ and one of alerts, attacks, bursts, cables, clocks, drops, events, exporters, flows, hops, hosts, incidents, links, listeners, loss, nodes, outputs, paths, ports, queues, reports, rules, silences, views", "",
 		},
 		{"POST", "/api/v1/nodes", 405, "", "POST is not possible, only GET, HEAD", ""},
 		{"OPTIONS", "/metrics", 405, "", "OPTIONS is not possible, only GET, HEAD", ""},

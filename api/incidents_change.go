@@ -98,7 +98,7 @@ func silenceFilter(n *telemetry.Incident) string {
 
 // changedIncident returns an incident of now, or answers that there is none.
 func (h *handler) changedIncident(w http.ResponseWriter, id string) (*telemetry.Incident, bool) {
-	n, ok := incident.Find(h.live.Incidents(), id)
+	n, ok := incident.Find(h.cfg.Incidents.Incidents(), id)
 	if !ok {
 		types.NewProblem(http.StatusNotFound, "there is no incident with an event %.40q in memory", id).Write(w)
 	}
@@ -142,7 +142,7 @@ func (h *handler) streamIncidents(w http.ResponseWriter, r *http.Request, p *par
 		}
 		isNews := func(e telemetry.IncidentEvent) bool { return news[e.ID] }
 		open := func([]telemetry.Event) error {
-			list := h.live.Incidents()
+			list := h.cfg.Incidents.Incidents()
 			var changed []telemetry.Incident
 			still := make(map[string]string, len(list))
 			for i := range list {
@@ -156,8 +156,8 @@ func (h *handler) streamIncidents(w http.ResponseWriter, r *http.Request, p *par
 					changed = append(changed, *n)
 				}
 			}
-			for _, n := range h.withUnseen(changed) {
-				if err := s.send("incident", &n); err != nil {
+			for i := range changed {
+				if err := s.send("incident", &changed[i]); err != nil {
 					return err
 				}
 			}

@@ -3,10 +3,12 @@ package api
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +17,7 @@ import (
 	"github.com/waybill-int/waybill/alert"
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/incident"
+	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/api/auth"
 	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/filter"
@@ -81,7 +84,7 @@ func TestIncidents(t *testing.T) {
 		var got []telemetry.EventKind
 		for _, n := range list.Incidents {
 			got = append(got, n.Kind)
-			if n.Kind == telemetry.EventLinkLost && (n.Text != "link s1-s2 down for 5.0 s: 7 packets lost" ||
+			if n.Kind == telemetry.EventLinkLost && (n.Text != "link s1-s2 down for 5.0 s: at least 7 packets lost" ||
 				len(n.Events) != 3 || n.Severity != telemetry.Critical || !n.Start.Equal(at)) {
 				t.Errorf("%s: got %+v", target, n)
 			}
@@ -123,6 +126,70 @@ func TestIncidents(t *testing.T) {
 	} {
 		if w := ask(h, "GET", "/api/v1/incidents"+target); w.Code != want {
 			t.Errorf("%s: got %d %s, want %d", target, w.Code, w.Body, want)
+		}
+	}
+}
+
+// What exporters could not tell is in the store when the ledger no longer has it.
+func TestUnseenOfThePast(t *testing.T) {
+	cfg := queued(t)
+	cfg.Events = eventlog.New(100)
+	now := cfg.Now().UnixNano()
+	began := now - 3*int64(time.Hour)
+	step := int64(10 * time.Second)
+	records := &telemetry.Intervals{}
+	exporters := ledger.NewExporters(8)
+	cfg.Ledger = ledger.New([]*ledger.Exporters{exporters}, nil, cfg.Collector.Names, cfg.Collector)
+	for at, n := began-began%step, uint32(0); at < now; at, n = at+step, n+1 {
+		for node := range uint32(3) {
+			if node == 2 && n > 100 {
+				continue // it falls silent
+			}
+			x := telemetry.ExporterInterval{
+				StartNs: at, Source: netip.AddrFrom4([4]byte{192, 0, 2, byte(node)}), Node: node, HasNode: true,
+				LossKnown: "yes", Received: 1,
+			}
+			if node == 1 {
+				x.Lost = 1
+			}
+			records.Exporters = append(records.Exporters, x)
+			exporters.Observe([]telemetry.Header{{
+				Source: x.Source, NodeID: node, HasNodeID: true, Version: telemetry.Version20, Dialect: "waybill",
+				HasSequence: true, Sequence: n, Outcome: telemetry.Decoded,
+			}}, at)
+		}
+		cfg.Ledger.Tick(at)
+	}
+	for node := range uint32(3) {
+		at := now - 2*int64(time.Hour) + int64(node)
+		key := eventlog.Key{Kind: telemetry.EventDropStorm, Node: node, Port: 1}
+		cfg.Events.Note(key, at, at, 7, func(e *telemetry.Event) { e.Node = &node })
+		cfg.Events.End(key, at+1e9)
+	}
+	records.Events, _ = cfg.Events.Events(nil, 100)
+	cfg.History = storeOf(t, records)
+	cfg.Events = eventlog.New(100)
+	h := New(cfg)
+	var list types.IncidentList
+	w := ask(h, "GET", "/api/v1/incidents?since=150m&until=30m")
+	if err := json.Unmarshal(w.Body.Bytes(), &list); err != nil || len(list.Incidents) != 3 {
+		t.Fatalf("%d %v %s", w.Code, err, w.Body)
+	}
+	for _, n := range list.Incidents {
+		var one types.IncidentAnswer
+		if w := ask(h, "GET", "/api/v1/incidents/"+n.ID); json.Unmarshal(w.Body.Bytes(), &one) != nil {
+			t.Errorf("%d %s", w.Code, w.Body)
+		}
+		want := map[uint32]string{0: "[]", 1: "[1 of 2 false]", 2: "[0 of 0 true]"}[*n.Node]
+		for _, n := range []telemetry.Incident{n, one.Incident} {
+			said := []string{}
+			for _, u := range n.Unseen {
+				said = append(said, fmt.Sprint(u.Lost, " of ", u.Sent, " ", u.Silent))
+			}
+			exact := !slices.Contains(n.AtLeast, "packets_lost")
+			if got := fmt.Sprint(said); got != want || n.Doubts != nil || exact != (want == "[]") {
+				t.Errorf("%d: got %s, want %s: %+v", *n.Node, got, want, n)
+			}
 		}
 	}
 }

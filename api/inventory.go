@@ -133,10 +133,14 @@ func (h *handler) inventory(w http.ResponseWriter, r *http.Request, p *params) {
 	}
 	answer := types.Inventory{
 		GeneratedAt: h.cfg.Now().UTC(), Nodes: []types.InventoryNode{}, Hosts: []types.InventoryHost{},
+		Sources: []telemetry.InventorySource{},
 	}
 	v := h.cfg.Collector.Inventory()
 	if v == nil {
 		v = &telemetry.Inventory{}
+	}
+	if h.cfg.InventorySources != nil {
+		answer.Sources = h.cfg.InventorySources()
 	}
 	behind := h.behindPorts(v)
 	ids := slices.Collect(maps.Keys(v.Nodes))
@@ -151,9 +155,18 @@ func (h *handler) inventory(w http.ResponseWriter, r *http.Request, p *params) {
 		node := types.InventoryNode{
 			Node: id, Name: h.cfg.Collector.Names()[id], Role: n.Role, Site: n.Site, Ports: []types.InventoryPort{},
 		}
+		unitFrom := n.From.Unit
 		if unit, ok := h.cfg.Collector.Configured().QueueUnits[id]; ok {
 			node.QueueUnit = unit.String()
+			if n.Unit == nil || *n.Unit != unit {
+				unitFrom = originConfiguration
+			}
 		}
+		nameFrom := n.From.Name
+		if node.Name != n.Name {
+			nameFrom = originConfiguration
+		}
+		node.From = originsOf("name", nameFrom, "role", n.From.Role, "site", n.From.Site, "queue_unit", unitFrom)
 		ports := slices.Collect(maps.Keys(n.Ports))
 		for port := range behind[id] {
 			if _, ok := n.Ports[port]; !ok {
@@ -165,14 +178,32 @@ func (h *handler) inventory(w http.ResponseWriter, r *http.Request, p *params) {
 			q := n.Ports[port]
 			node.Ports = append(node.Ports, types.InventoryPort{
 				Port: port, Name: q.Name, Speed: q.Speed, QueueSize: q.QueueSize, To: behind[id][port],
+				Description: q.Description, From: originsOf("name", q.From.Name, "description", q.From.Description,
+					"speed_bps", q.From.Speed, "queue_size", q.From.QueueSize),
 			})
 		}
 		answer.Nodes = append(answer.Nodes, node)
 	}
 	for _, host := range v.Hosts {
-		answer.Hosts = append(answer.Hosts, types.InventoryHost{Prefix: host.Prefix, Name: host.Name, Site: host.Site})
+		answer.Hosts = append(answer.Hosts, types.InventoryHost{
+			Prefix: host.Prefix, Name: host.Name, Site: host.Site, From: host.From,
+		})
 	}
 	writeAnswer(w, answer)
+}
+
+// originConfiguration is the origin of what stands in the configuration itself or in the policy.
+const originConfiguration telemetry.InventoryOrigin = "configuration"
+
+// originsOf returns the origins of values by their keys, which come in turn; those that there are.
+func originsOf(keysAndOrigins ...any) types.Origins {
+	origins := types.Origins{}
+	for i := 0; i < len(keysAndOrigins); i += 2 {
+		if of, _ := keysAndOrigins[i+1].(telemetry.InventoryOrigin); of != "" {
+			origins[keysAndOrigins[i].(string)] = of
+		}
+	}
+	return origins
 }
 
 // behindPorts says of each port that reports name what is behind it, as far as that is known, by node.

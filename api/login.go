@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"errors"
 	"html/template"
+	"io"
 	"net/http"
 	"time"
 
@@ -31,7 +32,7 @@ const maxLogIn = 4 << 10
 // tokens these do not exist.
 func (c *checks) logIn(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if c.guard.Tokens == nil {
+		if !c.guard.HasLogIn() {
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -44,9 +45,13 @@ func (c *checks) logIn(next http.Handler) http.Handler {
 			w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
 			w.Write(logInScript)
 		case r.URL.Path == "/login" && get:
-			writeLogIn(w, http.StatusOK, "")
-		case r.URL.Path == "/login" && r.Method == http.MethodPost:
+			c.writeLogIn(w, http.StatusOK, "")
+		case r.URL.Path == "/login" && r.Method == http.MethodPost && c.guard.Tokens != nil:
 			c.begin(w, r)
+		case r.URL.Path == "/login-oidc" && get && c.guard.OIDC != nil:
+			c.toProvider(w, r)
+		case r.URL.Path == "/login-oidc-callback" && get && c.guard.OIDC != nil:
+			c.fromProvider(w, r)
 		case r.URL.Path == "/logout" && r.Method == http.MethodPost:
 			c.end(w, r)
 		default:
@@ -72,7 +77,7 @@ func (c *checks) begin(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		c.refused[refusedUnknown].Add(1)
 		p := c.failed(w, r, err)
-		writeLogIn(w, p.Status, p.Detail)
+		c.writeLogIn(w, p.Status, p.Detail)
 		return
 	}
 	setCookie(w, r, cookie)
@@ -82,6 +87,50 @@ func (c *checks) begin(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Location", "./") // not http.Redirect, which does not know of a path that a proxy took away
 	w.WriteHeader(http.StatusSeeOther)
+}
+
+// toProvider sends a browser to the OIDC provider.
+func (c *checks) toProvider(w http.ResponseWriter, r *http.Request) {
+	location, cookie, err := c.guard.OIDC.Begin(r.Context(), time.Now())
+	if err != nil {
+		c.cfg.Logger.Error("cannot log in at the OIDC provider", "error", err)
+		c.writeLogIn(w, http.StatusBadGateway, "the provider cannot be asked now; the log of this server says why")
+		return
+	}
+	setCookie(w, r, cookie)
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Location", location)
+	w.WriteHeader(http.StatusSeeOther)
+}
+
+// fromProvider begins the session of somebody whom the OIDC provider has sent back. The answer is a page that leads to
+// the console, and not a redirect: the cookie of the session is for this site alone, and a browser that comes from
+// another one would not send it yet.
+func (c *checks) fromProvider(w http.ResponseWriter, r *http.Request) {
+	id, cookie, err := c.guard.FinishLogIn(r, time.Now())
+	if err != nil {
+		c.refused[refusedUnknown].Add(1)
+		n := c.failedLogins.Add(1)
+		c.say.Do(func() {
+			c.cfg.Logger.Warn("log-in failed", "from", auth.ClientOf(r), "why", err, "failed_so_far", n)
+		})
+		status := http.StatusUnauthorized
+		if errors.Is(err, auth.ErrNoRole) {
+			status = http.StatusForbidden
+		}
+		c.writeLogIn(w, status, err.Error())
+		return
+	}
+	setCookie(w, r, cookie)
+	setCookie(w, r, &http.Cookie{Name: auth.LogInCookie, MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteLaxMode})
+	c.cfg.Logger.Info("audit", "who", id.Name, "role", id.Role.String(), "by", "oidc", "from", auth.ClientOf(r),
+		"method", r.Method, "path", r.URL.Path, "status", http.StatusOK)
+	header := w.Header()
+	header.Set("Content-Security-Policy", contentSecurityPolicy("'self'"))
+	header.Set("Content-Type", "text/html; charset=utf-8")
+	header.Set("Cache-Control", "no-store")
+	header.Set("Referrer-Policy", "no-referrer") // the address has the code
+	_, _ = io.WriteString(w, loggedInPage)
 }
 
 // end ends the session of the cookie, if there is one.
@@ -104,13 +153,24 @@ func setCookie(w http.ResponseWriter, r *http.Request, cookie *http.Cookie) {
 	http.SetCookie(w, cookie)
 }
 
-func writeLogIn(w http.ResponseWriter, status int, problem string) {
+// loggedInPage leads to the console.
+const loggedInPage = `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><title>Waybill</title><meta http-equiv="refresh" content="0; url=./"></head>
+<body><a href="./">Go on</a></body>
+</html>
+`
+
+// writeLogIn writes the page.
+func (c *checks) writeLogIn(w http.ResponseWriter, status int, problem string) {
 	header := w.Header()
 	header.Set("Content-Security-Policy", contentSecurityPolicy("'self'"))
 	header.Set("Content-Type", "text/html; charset=utf-8")
 	header.Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_ = logInPage.Execute(w, problem) // an error means that who asked is gone
+	_ = logInPage.Execute(w, map[string]any{
+		"Problem": problem, "Tokens": c.guard.Tokens != nil, "OIDC": c.guard.OIDC != nil,
+	}) // an error means that who asked is gone
 }
 
 // session answers /api/v1/session: who asks, as far as this server knows.

@@ -30,6 +30,9 @@ func newMetrics(cfg Config, checks *checks) http.Handler {
 	if cfg.Alerts != nil {
 		registry.MustRegister(&alertScrape{cfg.Alerts})
 	}
+	if cfg.InventorySources != nil {
+		registry.MustRegister(&inventoryScrape{cfg.InventorySources})
+	}
 	return promhttp.HandlerFor(prometheus.Gatherers{registry, cfg.Metrics}, promhttp.HandlerOpts{
 		ErrorLog:            slog.NewLogLogger(cfg.Logger.Handler(), slog.LevelWarn),
 		ErrorHandling:       promhttp.ContinueOnError, // a faulty metric must not hide the others
@@ -71,6 +74,8 @@ func (s *scrape) Collect(ch chan<- prometheus.Metric) {
 	counter(ch, wrongL4ChecksumsDesc, n.WrongL4Checksums)
 	counter(ch, findingsUnplacedDesc, n.FindingsOverflow)
 	counter(ch, samplesUnplacedDesc, n.SamplesOverflow)
+	gauge(ch, sampledFlowsDesc, float64(n.SampledFlows))
+	counter(ch, sampledUnplacedDesc, n.SampledOverflow)
 	events := s.cfg.Events.Counters()
 	gauge(ch, eventsOpenDesc, float64(events.Open))
 	counter(ch, eventsDesc, events.Ended+uint64(events.Open))

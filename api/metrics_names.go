@@ -50,6 +50,10 @@ var (
 	samplesUnplacedDesc = desc("samples_unplaced_total",
 		"Damaged and malformed datagrams for whose exporter and reason no sample could be kept because there are too many.")
 
+	sampledFlowsDesc    = desc("sampled_flows", "Flows that sFlow tells of, in the tables of all shards.")
+	sampledUnplacedDesc = desc("sampled_unplaced_total",
+		"Samples of sFlow that are in no flow because a table was full.")
+
 	eventsOpenDesc     = desc("events_open", "Events that go on.")
 	eventsDesc         = desc("events_total", "Events that were found, also those that go on.")
 	eventsUnplacedDesc = desc("events_unplaced_total",
@@ -129,7 +133,7 @@ var (
 		flowsLimitDesc, flowsEvictedDesc, flowsRejectedDesc, pathsDesc, pathsEvictedDesc, joinsCutDesc, dropPlacesDesc,
 		dropsUnplacedDesc, eventsOpenDesc,
 		judgementsPostponedDesc, judgementsLeftOutDesc, wrongChecksumsDesc, wrongL4ChecksumsDesc, findingsUnplacedDesc,
-		samplesUnplacedDesc,
+		samplesUnplacedDesc, sampledFlowsDesc, sampledUnplacedDesc,
 		eventsDesc, eventsUnplacedDesc, queuesDesc, queuesUnplacedDesc, attacksDesc,
 		attackTargetsDesc, attackWatchedDesc, attackOverflowDesc, attackUnwatchedDesc, attackRulesDesc,
 		mitigationRulesDesc, mitigationActionsDesc,

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
@@ -91,6 +92,37 @@ func TestEventMetrics(t *testing.T) {
 	for name, want := range map[string]string{
 		"waybill_events_open": "2", "waybill_events_total": "7",
 		"waybill_events_unwatched_total": "0", "waybill_events_unplaced_total": "0",
+	} {
+		if got[name] != want {
+			t.Errorf("%s: got %q, want %q", name, got[name], want)
+		}
+	}
+}
+
+// Sources of the inventory are counted by what they are asked with, each state of them also where it has none.
+func TestInventoryMetrics(t *testing.T) {
+	cfg := testConfig(newFeed().Collector)
+	at := func(second int64) time.Time { return time.Unix(1_800_000_000+second, 0) }
+	cfg.InventorySources = func() []telemetry.InventorySource {
+		return []telemetry.InventorySource{
+			{Origin: "snmp", State: telemetry.SourceAnswering, Last: at(7), LeftOut: 2},
+			{Origin: "snmp", State: telemetry.SourceFailing, Last: at(3), LeftOut: 1},
+			{Origin: "snmp", State: telemetry.SourceWaiting},
+			{Origin: "snmp", State: telemetry.SourceAnswering, Last: at(5)},
+			{Origin: "netbox", State: telemetry.SourceFailing},
+		}
+	}
+	got := scrapeOf(t, New(cfg))
+	for name, want := range map[string]string{
+		`waybill_inventory_sources{origin="snmp",state="answering"}`:       "2",
+		`waybill_inventory_sources{origin="snmp",state="failing"}`:         "1",
+		`waybill_inventory_sources{origin="snmp",state="waiting"}`:         "1",
+		`waybill_inventory_sources{origin="netbox",state="answering"}`:     "0",
+		`waybill_inventory_sources{origin="netbox",state="failing"}`:       "1",
+		`waybill_inventory_left_out{origin="snmp"}`:                        "3",
+		`waybill_inventory_oldest_answer_timestamp_seconds{origin="snmp"}`: "1.800000003e+09",
+		// it never answered
+		`waybill_inventory_oldest_answer_timestamp_seconds{origin="netbox"}`: "",
 	} {
 		if got[name] != want {
 			t.Errorf("%s: got %q, want %q", name, got[name], want)

@@ -82,6 +82,7 @@ var examples = map[string]example{
 	"interval":       {"1h", "7ms"},
 	"reports.filter": {"node = 1", "node ="}, "capture.filter": {"node = 1", "node ="},
 	"exporter": {"192.0.2.0/24", "here"}, "flow": {"0123456789abcdef", "mine"},
+	"cables.filter": {"packets > 0", "packets > few"}, "cables.order": {"packets:asc", "last"},
 	"page": {"reference/api", anything}, "words": {"queue", anything},
 
 	"filter+": {"packets > 0", "packets > few"}, "filter+exporters": {"received > 0", "receive"},

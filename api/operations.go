@@ -66,11 +66,14 @@ func operations() []operation {
 			records(types.HopHistory{}),
 		listOf("clocks", live(filter.ClockTable, (*handler).allClocks), types.ClockList{},
 			"by how much the clocks of nodes differ"),
+		listOf("cables", live(filter.CableTable, (*handler).allCables), types.CableList{},
+			"what LLDP tells of cables, compared with the links that packets show").section("cable"),
 		listOf("hosts", live(filter.HostTable, (*handler).allHosts), types.HostList{},
 			"addresses, and where they are attached"),
 		get("inventory", "inventory", (*handler).inventory, types.Inventory{},
-			"nodes and ports that reports name, with names, speeds, roles and sites of the file that `inventory` of the configuration "+
-				"names, and what is behind each port").
+			"nodes and ports that reports name, with names, speeds, roles and sites of the file that `inventory` of the "+
+				"configuration names and of the devices and servers that this names, where each value is from, and what "+
+				"is behind each port").
 			with("").of("topology"),
 		get("topology", "topology", (*handler).topology, types.Topology{},
 			"nodes, ports, links and hosts in one answer").
@@ -162,12 +165,16 @@ func operations() []operation {
 		listOf("outputs", live(outputTable, (*handler).allOutputs), types.OutputList{},
 			"where alerts go, and what became of them").
 			needing(needAlerts).section("output"),
+		get("exports", "exports", (*handler).exports, types.ExportList{},
+			"outputs of records to other programs, and what became of each record").section("export"),
 		listOf("exporters", live(filter.ExporterTable, (*handler).allExporters), types.ExporterList{},
 			"who sends reports, and what was lost or could not be read").records(types.ExporterHistory{}),
 		change("POST", "exporters/forget", "forgetExporters", (*handler).forgetExporters, types.ForgetExporters{},
 			types.ForgottenExporters{}, "the exporters that were forgotten").section("forget-exporters"),
 		listOf("listeners", live(listenerTable, (*handler).allListeners), types.ListenerList{},
 			"the UDP sockets and what became of their datagrams"),
+		get("cluster", "cluster", (*handler).cluster, types.Cluster{},
+			"who receives reports, and how they come to the server that analyzes them").with("").section("cluster"),
 		listOf("loss", (*handler).loss, types.LossList{}, "what became of every datagram, by exporter").
 			with(ranging + " intervals group_by").grouped(types.LossGroups{}),
 		listOf("reports", (*handler).reports, types.ReportList{}, "datagrams as they came, the newest first").

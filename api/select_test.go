@@ -200,7 +200,7 @@ func TestFieldsAreDocumented(t *testing.T) {
 	}
 	_, fields, _ := strings.Cut(string(page), "### Filter, order and pages")
 	for _, name := range []string{
-		"bursts", "clocks", "hosts", "loss", "ports", "listeners", "rules", "outputs",
+		"bursts", "clocks", "cables", "hosts", "loss", "ports", "listeners", "rules", "outputs",
 		"silences", "views",
 	} {
 		_, row, _ := strings.Cut(fields, "\n| `"+name+"` |")

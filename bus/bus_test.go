@@ -13,7 +13,7 @@ import (
 	"github.com/waybill-int/waybill/internal/test"
 )
 
-func testLog(t *testing.T) *slog.Logger {
+func testLog(t testing.TB) *slog.Logger {
 	to := io.Discard
 	if testing.Verbose() {
 		to = t.Output()
@@ -36,8 +36,13 @@ type testCollector struct {
 }
 
 func startCollector(t *testing.T, address, name, spool string) *testCollector {
+	return startCollectorOn(t, Config{URLs: []string{"nats://" + address}}, name, spool)
+}
+
+func startCollectorOn(t *testing.T, c Config, name, spool string) *testCollector {
+	c.Name = name
 	p, err := OpenPublisher(PublisherConfig{
-		Bus: Config{URLs: []string{"nats://" + address}, Name: name}, Collector: name, Partitions: 4,
+		Bus: c, Collector: name, Partitions: 4,
 		Spool: spool, SpoolBytes: 64 << 20, Log: testLog(t).With("collector", name),
 		Counters: func() Counters { return Counters{Received: 5} }, Whole: func(now int64) int64 { return now },
 	})
@@ -69,11 +74,15 @@ type testAnalyzer struct {
 }
 
 func startAnalyzer(t *testing.T, address string, from *Positions) *testAnalyzer {
+	return startAnalyzerOn(t, Config{URLs: []string{"nats://" + address}}, from)
+}
+
+func startAnalyzerOn(t *testing.T, c Config, from *Positions) *testAnalyzer {
+	c.Name, c.Stream.MaxBytes = "analyzer", 1<<29
 	a := &testAnalyzer{taken: map[string]int{}, order: map[string]int{}}
 	var err error
 	a.Consumer, err = OpenConsumer(ConsumerConfig{
-		Bus:  Config{URLs: []string{"nats://" + address}, Name: "analyzer", Stream: StreamConfig{MaxBytes: 1 << 29}},
-		From: from, Log: testLog(t).With("analyzer", true),
+		Bus: c, From: from, Log: testLog(t).With("analyzer", true),
 		Deliver: func(h *Header, list []Datagram) {
 			a.mu.Lock()
 			defer a.mu.Unlock()

@@ -48,6 +48,7 @@ func (c *Config) connect(options ...nats.Option) (*nats.Conn, error) {
 	options = append(options,
 		nats.Name(c.Name), nats.MaxReconnects(-1), nats.RetryOnFailedConnect(true),
 		nats.ReconnectWait(200*time.Millisecond),
+		nats.IgnoreAuthErrorAbort(), // who is refused may be let in later
 		nats.Timeout(5*time.Second), nats.PingInterval(5*time.Second), nats.MaxPingsOutstanding(2),
 		nats.ReconnectBufSize(-1)) // what is published while there is no connection fails, and the spool has it
 	if c.Credentials != "" {

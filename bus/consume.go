@@ -54,7 +54,9 @@ type ConsumerConfig struct {
 	From *Positions
 	// Deliver gets the datagrams of a message, which are its own until it returns.
 	Deliver func(h *Header, list []Datagram)
-	Log     *slog.Logger
+	// Connected is called before the first delivery, when the stream is there; nil: nobody wants to know.
+	Connected func()
+	Log       *slog.Logger
 }
 
 // Positions say which messages were delivered. They are written as JSON.
@@ -107,7 +109,7 @@ const (
 	// longestBehind is how far behind now the tables' clock stays for a collector that is late.
 	longestBehind = 5 * time.Second
 	// purgeEvery is how often what is confirmed is taken out of the stream.
-	purgeEvery = 10 * time.Second
+	purgeEvery = 2 * time.Second
 )
 
 // OpenConsumer opens the connection, which need not succeed at once.
@@ -116,10 +118,14 @@ func OpenConsumer(c ConsumerConfig) (*Consumer, error) {
 		config: c, keys: map[Key]*keyState{}, collectors: map[string]*collectorState{}, confirmed: map[Key]uint64{},
 	}
 	if from := c.From; from != nil {
-		n.created, n.sequence, n.clockNs = from.StreamCreated, from.Sequence, from.DeliveredNs
+		n.created, n.sequence = from.StreamCreated, from.Sequence
+		n.clockNs = from.DeliveredNs + 1 // so that no interval of this analyzer begins with one of those before
 		for _, at := range from.Keys {
 			n.keys[at.Key] = &keyState{KeyPosition: at}
 			n.confirmed[at.Key] = at.Number
+			if from.DeliveredNs-at.SeenNs < int64(aliveFor) {
+				n.collectors[at.Collector] = &collectorState{wholeNs: from.DeliveredNs}
+			}
 		}
 	}
 	var err error
@@ -251,8 +257,25 @@ func (n *Consumer) begin(info *jetstream.StreamInfo) (from uint64) {
 		n.created, n.sequence = info.Created, 0
 	}
 	n.pending = info.State.LastSeq - n.sequence
+	n.awaitCollectors(time.Now().UnixNano())
+	if n.config.Connected != nil {
+		n.config.Connected()
+		n.config.Connected = nil
+	}
 	n.catchUp()
 	return n.sequence + 1
+}
+
+// awaitCollectors lets the clock wait for the collectors that were there when the process before this one took its last
+// message: they may have to connect again.
+func (n *Consumer) awaitCollectors(nowNs int64) {
+	n.clock.Lock()
+	defer n.clock.Unlock()
+	for _, c := range n.collectors {
+		if c.seenNs == 0 {
+			c.seenNs = nowNs + int64(longestBehind-aliveFor)
+		}
+	}
 }
 
 // receive accepts a message of the stream. The Consumer is locked.
@@ -517,14 +540,22 @@ func (n *Consumer) KernelDrops() uint64 { return n.kernelDrops.Load() }
 
 // A CollectorState is what is known of a collector.
 type CollectorState struct {
-	Name      string
-	Run       uint64
-	SeenNs    int64  // when its last message came
-	WholeNs   int64  // up to when all that arrived there was delivered
-	Delivered uint64 // datagrams, of all its lives that are remembered
-	Lost      uint64 // datagrams in messages that were given up
+	Name       string
+	Run        uint64
+	SeenNs     int64  // when its last message came
+	WholeNs    int64  // up to when all that arrived there was delivered
+	Delivered  uint64 // datagrams, of all its lives that are remembered
+	Lost       uint64 // datagrams in messages that were given up
+	Missing    int    // messages that wait for others that are missing
+	Counters   Counters
+	Partitions []PartitionState // of the run that it is in, by number
+}
+
+// A PartitionState is what is known of a partition of a collector, since its run began.
+type PartitionState struct {
+	KeyPosition
+	Confirmed uint64 // message up to which all outlive a crash
 	Missing   int    // messages that wait for others that are missing
-	Counters  Counters
 }
 
 // Collectors returns what is known of the collectors, by name.
@@ -534,7 +565,7 @@ func (n *Consumer) Collectors() []CollectorState {
 	n.clock.Lock()
 	defer n.clock.Unlock()
 	states := map[string]*CollectorState{}
-	for _, at := range n.keys {
+	for key, at := range n.keys {
 		s := states[at.Collector]
 		if s == nil {
 			s = &CollectorState{Name: at.Collector}
@@ -546,11 +577,16 @@ func (n *Consumer) Collectors() []CollectorState {
 		s.SeenNs = max(s.SeenNs, at.SeenNs)
 		if c := n.collectors[at.Collector]; c != nil {
 			s.Run, s.WholeNs, s.Counters = c.run, c.wholeNs, c.Counters
+			if key.Run == c.run {
+				s.Partitions = append(s.Partitions, PartitionState{at.KeyPosition, n.confirmed[key], len(at.waiting)})
+			}
 		}
 	}
 	list := make([]CollectorState, 0, len(states))
 	for _, name := range slices.Sorted(maps.Keys(states)) {
-		list = append(list, *states[name])
+		s := states[name]
+		slices.SortFunc(s.Partitions, func(a, b PartitionState) int { return cmp.Compare(a.Partition, b.Partition) })
+		list = append(list, *s)
 	}
 	return list
 }

@@ -1,7 +1,8 @@
 // Package inventory reads what is known of devices beside what they report: names of their ports and of hosts, speeds,
-// sites. docs/reference/configuration.md describes the file.
+// sites, what is plugged into them. docs/reference/configuration.md describes the file, which names the other sources.
 //
-// To add a source: a function that makes a telemetry.Inventory of it.
+// To add a source: 1. a file here with its part of the file of the inventory and a type that is a Source, 2. a field of
+// it in file, and its sources in file.sources, 3. its origin in precedence, 4. its part of configuration.md.
 package inventory
 
 import (
@@ -9,6 +10,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode"
 
 	"github.com/waybill-int/waybill/internal/conf"
@@ -19,6 +21,50 @@ import (
 type file struct {
 	Nodes map[uint32]node `yaml:"nodes"`
 	Hosts []host          `yaml:"hosts"`
+	SNMP  []snmpDevices   `yaml:"snmp"`
+	GNMI  []gnmiDevices   `yaml:"gnmi"`
+
+	NetBox []netBox `yaml:"netbox"`
+}
+
+// sources returns the others that f names.
+func (f *file) sources(d *conf.Document) (list []Source) {
+	for i := range f.NetBox {
+		list = append(list, f.NetBox[i].sources(d, fmt.Sprintf("netbox[%d]", i))...)
+	}
+	for i := range f.GNMI {
+		list = append(list, f.GNMI[i].sources(d, fmt.Sprintf("gnmi[%d]", i))...)
+	}
+	for i := range f.SNMP {
+		list = append(list, f.SNMP[i].sources(d, fmt.Sprintf("snmp[%d]", i))...)
+	}
+	seen := map[string]bool{}
+	for _, s := range list {
+		if name := s.String(); seen[name] {
+			d.Say("", "%s is there twice", name)
+		} else {
+			seen[name] = true
+		}
+	}
+	if len(list) > maxSources {
+		d.Say("", "%d devices and servers to ask, want at most %d", len(list), maxSources)
+	}
+	return list
+}
+
+// A Config is what a file says. nil is one that says nothing.
+type Config struct {
+	Inventory *telemetry.Inventory // of the file alone
+	Sources   []Source             // the others
+	file      *Known
+}
+
+// Known returns what is known of the file alone; nil: nothing.
+func (c *Config) Known() *telemetry.Inventory {
+	if c == nil {
+		return nil
+	}
+	return c.Inventory
 }
 
 type node struct {
@@ -42,10 +88,10 @@ type host struct {
 }
 
 // kind is large enough for 100,000 ports.
-var kind = conf.Kind{Limit: 16 << 20, Want: "nodes or hosts"}
+var kind = conf.Kind{Limit: 16 << 20, Want: "nodes, hosts, netbox, gnmi or snmp"}
 
 // Load reads a file. The error has a line for each thing that is wrong.
-func Load(name string) (*telemetry.Inventory, error) {
+func Load(name string) (*Config, error) {
 	text, err := kind.Read(name)
 	if err != nil {
 		return nil, err
@@ -54,13 +100,13 @@ func Load(name string) (*telemetry.Inventory, error) {
 }
 
 // Parse reads the text of a file; name is that of the file in errors.
-func Parse(name string, text []byte) (*telemetry.Inventory, error) {
+func Parse(name string, text []byte) (*Config, error) {
 	var f file
 	d, err := kind.Parse(name, text, &f)
 	if err != nil && !d.IsRead() {
 		return nil, err
 	}
-	v := &telemetry.Inventory{Nodes: map[uint32]telemetry.InventoryNode{}}
+	v := &Known{Nodes: map[uint32]telemetry.InventoryNode{}}
 	names := map[string]uint32{}
 	for _, id := range slices.Sorted(maps.Keys(f.Nodes)) {
 		n, key := f.Nodes[id], fmt.Sprintf("nodes.%d", id)
@@ -90,11 +136,11 @@ func Parse(name string, text []byte) (*telemetry.Inventory, error) {
 		}
 		v.Hosts = append(v.Hosts, telemetry.InventoryHost{Prefix: h.Address.Prefix, Name: h.Name, Site: h.Site})
 	}
-	slices.SortStableFunc(v.Hosts, func(a, b telemetry.InventoryHost) int { return b.Prefix.Bits() - a.Prefix.Bits() })
+	sources := f.sources(d)
 	if err := d.Err(); err != nil {
 		return nil, err
 	}
-	return v, nil
+	return &Config{Merge([]Answer{{Origin: File, Known: v}}), sources, v}, nil
 }
 
 func portsOf(d *conf.Document, node string, of map[uint32]port) map[uint32]telemetry.InventoryPort {
@@ -115,11 +161,12 @@ func portsOf(d *conf.Document, node string, of map[uint32]port) map[uint32]telem
 const maxName = 64
 
 func checkName(d *conf.Document, key, name string, mayMiss bool) {
-	printable := true
-	for _, r := range name {
-		printable = printable && unicode.IsPrint(r)
-	}
-	if name == "" && !mayMiss || len(name) > maxName || !printable {
+	if name == "" && !mayMiss || name != "" && !isName(name) {
 		d.Say(key, "got %q, want a name of at most %d bytes", name, maxName)
 	}
+}
+
+func isName(name string) bool {
+	return name != "" && len(name) <= maxName &&
+		!strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) })
 }

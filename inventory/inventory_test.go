@@ -26,17 +26,23 @@ hosts:
 `
 
 func TestParse(t *testing.T) {
-	v, err := Parse("i.yaml", []byte(example))
+	c, err := Parse("i.yaml", []byte(example))
 	if err != nil {
 		t.Fatal(err)
 	}
+	v := c.Inventory
 	number := func(n uint32) *uint32 { return &n }
 	for _, c := range []struct {
 		node, port *uint32
 		want       telemetry.InventoryPort
 	}{
-		{number(1), number(6), telemetry.InventoryPort{Name: "Ethernet6", Speed: 25e9, QueueSize: 12e6}},
-		{number(1), number(7), telemetry.InventoryPort{Name: "Ethernet7"}},
+		{number(1), number(6), telemetry.InventoryPort{
+			Name: "Ethernet6", Speed: 25e9, QueueSize: 12e6,
+			From: telemetry.PortOrigins{Name: File, Speed: File, QueueSize: File},
+		}},
+		{number(1), number(7), telemetry.InventoryPort{
+			Name: "Ethernet7", From: telemetry.PortOrigins{Name: File},
+		}},
 		{number(1), number(8), telemetry.InventoryPort{}},
 		{number(9), number(6), telemetry.InventoryPort{}},
 		{number(1), nil, telemetry.InventoryPort{}},
@@ -65,13 +71,15 @@ func TestParse(t *testing.T) {
 
 func TestMistakes(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                                       "i.yaml:1: the file is empty, want nodes or hosts",
+		"":                                       "i.yaml:1: the file is empty, want nodes, hosts, netbox, gnmi or snmp",
 		"nodes:\n  1: {nam: a}":                  `i.yaml:2: nodes.1: unknown key "nam"; did you mean name?`,
 		"nodes:\n  1: {name: a}\n  2: {name: a}": `i.yaml:3: nodes.2.name: "a" is the name of node 1 too, want another one`,
 		"nodes:\n  1: {name: 7}":                 `i.yaml:2: nodes.1.name: got "7", want a name that is no number`,
 		"nodes:\n  1:\n    ports:\n      6: {speed: fast}": "i.yaml:4: nodes.1.ports.6.speed: got \"fast\", want ",
 		"nodes:\n  1:\n    ports:\n      6: {name: x}\n      7: {name: x}": "i.yaml:5: nodes.1.ports.7.name: \"x\" is " +
 			"the name of port 6 too",
+		"netbox:\n- {url: 'http://netbox.example', token_file: inventory.go, hosts: true}": "i.yaml:2: netbox[0].url: " +
+			"want https://, as token_file would be sent in the clear",
 		"hosts:\n- {name: a}":           "i.yaml:2: hosts[0].address: want an address",
 		"hosts:\n- {address: 10.0.0.1}": "i.yaml:2: hosts[0].name: got \"\", want a name of at most 64 bytes",
 		"hosts:\n- {address: 10.0.0.1, name: a}\n- {address: 10.0.0.1/32, name: b}": "i.yaml:3: hosts[1].address: 10.0.0.1",

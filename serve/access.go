@@ -75,7 +75,7 @@ func (c *Config) checkExposure() error {
 	if ip := net.ParseIP(host); c.Insecure || host == "localhost" || ip != nil && ip.IsLoopback() {
 		return nil
 	}
-	known := c.Tokens != "" || c.TLS.ClientCA != ""
+	known := c.Tokens != "" || c.TLS.ClientCA != "" || c.OIDC.Issuer != "" || len(c.ProxyLogin.From) > 0
 	switch {
 	case !known && !c.TLS.on():
 		return fmt.Errorf(
@@ -96,6 +96,12 @@ func openAccess(c *Config, told func(what string) func(error)) (*auth.Guard, *au
 	guard := &auth.Guard{Sessions: auth.NewSessions()}
 	var err error
 	if guard.Clients, err = c.TLS.clients(); err != nil {
+		return nil, nil, err
+	}
+	if guard.OIDC, err = c.OIDC.open(); err != nil {
+		return nil, nil, err
+	}
+	if guard.Proxy, err = c.ProxyLogin.open(); err != nil {
 		return nil, nil, err
 	}
 	if c.Tokens != "" {
@@ -138,7 +144,8 @@ func toldBy(log *slog.Logger) func(what string) func(error) {
 // sayWhoMayAsk warns of what an operator may not have meant.
 func (s *Server) sayWhoMayAsk() {
 	switch {
-	case s.guard.Tokens != nil && s.guard.Tokens.Len() == 0 && s.guard.Clients == nil:
+	case s.guard.Tokens != nil && s.guard.Tokens.Len() == 0 && s.guard.Clients == nil && s.guard.OIDC == nil &&
+		s.guard.Proxy == nil:
 		s.log.Warn("the tokens file is empty: nobody can log in", "file", s.Config.Tokens, "help",
 			"waybill token create")
 	case s.Config.Insecure && !s.guard.Required():

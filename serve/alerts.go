@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/waybill-int/waybill/alert"
-	"github.com/waybill-int/waybill/analyze/incident"
 )
 
 // loadAlerts reads the file of alert rules, if there is one.
@@ -22,7 +21,7 @@ func (c *Config) loadAlerts() (err error) {
 func (s *Server) openAlerts() (err error) {
 	if s.Config.rules != nil {
 		s.alerts, err = alert.New(s.Config.rules, alert.Deps{
-			Events: s.Events, Incidents: incident.NewLive(s.Events).Incidents, Dir: s.Config.Data, Logger: s.log,
+			Events: s.Events, Incidents: s.incidents.Incidents, Dir: s.Config.Data, Logger: s.log,
 		})
 	}
 	return err

@@ -3,7 +3,6 @@ package serve
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,6 +17,7 @@ import (
 	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/bus"
 	"github.com/waybill-int/waybill/collect"
+	"github.com/waybill-int/waybill/internal/conf/secure"
 )
 
 // The roles of a server.
@@ -33,7 +33,7 @@ type busSettings struct {
 	Embedded    string   `yaml:"embedded" doc:"address on which the analyzer runs a server of NATS itself, HOST:PORT"`
 	Insecure    bool     `yaml:"insecure" doc:"allow embedded on an address that others can reach without nkeys, or without TLS"`
 	NKeys       []string `yaml:"nkeys" doc:"public keys of those who may connect to embedded; without any, everybody may"`
-	Name        string   `yaml:"name" doc:"of the collector, letters, digits, - and _; without it that of the host"`
+	Name        string   `yaml:"name" doc:"of this server on the bus, letters, digits, - and _; without it that of the host"`
 	Partitions  int      `yaml:"partitions" doc:"parts of the exporters, by address, whose datagrams stay in order; 1 to 256"`
 	Replicas    int      `yaml:"replicas" doc:"servers that each keep all datagrams, 1 to 5; 3 of a cluster of three"`
 	MaxSize     string   `yaml:"max_size" doc:"what the bus keeps at most; then collectors keep what arrives"`
@@ -74,7 +74,7 @@ func (c *Config) checkRole() error {
 			return errors.New(
 				"role collect answers metrics only, in the clear and to everybody; want no tokens and no tls, and http on a loopback address")
 		}
-		name, err := b.collector()
+		name, err := b.ownName()
 		if err == nil {
 			err = bus.CheckName(name)
 		}
@@ -130,8 +130,8 @@ func (c *Config) checkRole() error {
 	return nil
 }
 
-// collector returns the name of this collector.
-func (b *busSettings) collector() (string, error) {
+// ownName returns the name of this server on the bus.
+func (b *busSettings) ownName() (string, error) {
 	if b.Name != "" {
 		return b.Name, nil
 	}
@@ -146,13 +146,9 @@ func (b *busSettings) tls() (*tls.Config, error) {
 	}
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
 	if b.TLS.CA != "" {
-		text, err := os.ReadFile(b.TLS.CA)
-		if err != nil {
+		var err error
+		if c.RootCAs, err = secure.ReadCAs(b.TLS.CA); err != nil {
 			return nil, fmt.Errorf("ca: %w", err)
-		}
-		c.RootCAs = x509.NewCertPool()
-		if !c.RootCAs.AppendCertsFromPEM(text) {
-			return nil, fmt.Errorf("ca: %s has no certificate in PEM", b.TLS.CA)
 		}
 		c.ClientCAs = c.RootCAs
 	}
@@ -182,6 +178,8 @@ type busReceiver struct {
 	consumer *bus.Consumer
 	server   *bus.Server // nil: the servers are elsewhere
 	kept     bool        // by the checkpointer
+	name     string      // of the analyzer
+	servers  []string    // of NATS
 	list     []collect.Datagram
 }
 
@@ -198,7 +196,11 @@ func (s *Server) openBus() error {
 	if err != nil {
 		return fmt.Errorf("bus: %w", err)
 	}
-	t := &busReceiver{kept: s.checkpoints != nil}
+	name, err := b.ownName()
+	if err != nil {
+		return err
+	}
+	t := &busReceiver{kept: s.checkpoints != nil, name: name}
 	if b.Embedded != "" {
 		t.server, err = bus.OpenServer(bus.ServerConfig{
 			Listen: b.Embedded, Dir: filepath.Join(s.Config.Data, "bus"), MaxBytes: 2 * config.Stream.MaxBytes,
@@ -210,17 +212,26 @@ func (s *Server) openBus() error {
 		s.opened = append(s.opened, t.server.Close)
 		config.URLs = []string{t.server.URL()}
 	}
+	t.servers = redacted(config.URLs)
 	var from *bus.Positions
+	var connected func()
 	if s.checkpoints != nil && s.checkpoints.bus != nil {
 		from = new(bus.Positions)
 		if err := json.Unmarshal(s.checkpoints.bus, from); err != nil {
 			return fmt.Errorf("data: the checkpoint has no position of the bus that can be read: %w", err)
 		}
 	}
+	if s.checkpoints != nil {
+		s.Collector.Hold() // until the bus is there: it may be away for long
+		connected = s.Collector.Release
+		if err := s.Collector.RestoreWaiting(s.checkpoints.waiting, time.Now().UnixNano()); err != nil {
+			return fmt.Errorf("data: the checkpoint has packets that cannot be read: %w", err)
+		}
+	}
 	receiver := s.Receivers[0]
 	t.consumer, err = bus.OpenConsumer(bus.ConsumerConfig{
-		Bus: config, From: from, Log: s.log,
-		Deliver: func(_ *bus.Header, list []bus.Datagram) { t.deliver(receiver, list) },
+		Bus: config, From: from, Log: s.log, Connected: connected,
+		Deliver: func(h *bus.Header, list []bus.Datagram) { t.deliver(receiver, h.Collector, list) },
 	})
 	if err != nil {
 		return err
@@ -234,7 +245,7 @@ func (s *Server) openBus() error {
 }
 
 // deliver hands the datagrams of a message to the receiver: in pieces that arrived together.
-func (t *busReceiver) deliver(receiver *collect.Receiver, list []bus.Datagram) {
+func (t *busReceiver) deliver(receiver *collect.Receiver, collector string, list []bus.Datagram) {
 	for len(list) > 0 {
 		t.list = t.list[:0]
 		first := &list[0]
@@ -243,7 +254,9 @@ func (t *busReceiver) deliver(receiver *collect.Receiver, list []bus.Datagram) {
 			if d.ArrivedNs != first.ArrivedNs || d.Port != first.Port {
 				break
 			}
-			t.list = append(t.list, collect.Datagram{Source: d.Source, Payload: d.Payload, Truncated: d.Truncated})
+			t.list = append(t.list, collect.Datagram{
+				Collector: collector, Source: d.Source, Payload: d.Payload, Truncated: d.Truncated,
+			})
 		}
 		receiver.Receive(t.list, first.Port, min(first.ArrivedNs, time.Now().UnixNano()))
 		list = list[len(t.list):]

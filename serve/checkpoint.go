@@ -11,6 +11,8 @@ import (
 	"log/slog"
 	"net/netip"
 	"os"
+	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -52,6 +54,25 @@ func encodeCheckpoint(s *analyze.State) ([]byte, error) {
 	return append([]byte(head), body...), nil
 }
 
+// noteOf returns the number of the note that the checkpoint in a directory names, 0 if there is none.
+func noteOf(dir string) (uint64, error) {
+	content, err := os.ReadFile(filepath.Join(dir, checkpointName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	s, err := decodeCheckpoint(content)
+	switch {
+	case errors.Is(err, errNewer):
+		return 0, fmt.Errorf("checkpoint: %w", err)
+	case err != nil:
+		return 0, nil // as a server that starts
+	}
+	return s.Note, nil
+}
+
 func decodeCheckpoint(content []byte) (*analyze.State, error) {
 	head, body, _ := bytes.Cut(content, []byte("\n"))
 	var number, length int
@@ -83,10 +104,14 @@ type checkpointer struct {
 	collector *analyze.Collector
 	// usual is what is usual at the targets of attacks: that of the last process, until there is a Scanner.
 	usual func() *attack.Usual
-	// consumer takes from the bus, of which the checkpoint says how far: nil without one. bus is what the last
-	// process's said.
+	// consumer takes from the bus, of which the checkpoint says how far: nil without one. Then the keeper writes the
+	// checkpoints, see keeper.commit. bus, note and waiting are what the last one said, also of the last process: how
+	// far that is, the number of the note in the journal that tells what was counted until then, and the packets that
+	// wait for other reports.
 	consumer *bus.Consumer
 	bus      json.RawMessage
+	note     uint64
+	waiting  []byte
 	away     time.Duration // from the last process's checkpoint to the start
 	// troubles hears what the disk does not take, log of everything else.
 	troubles *store.Troubles
@@ -98,7 +123,7 @@ type checkpointer struct {
 
 // restore takes what the last process left, if there is anything, and writes the first checkpoint, so that what cannot
 // be written is known at the start. A damaged file is moved aside; one of a newer version is left for that.
-func (c *checkpointer) restore(listen []string, perAddress int) error {
+func (c *checkpointer) restore(listen []string) error {
 	content, err := os.ReadFile(c.dir.Path(checkpointName))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -127,15 +152,16 @@ func (c *checkpointer) restore(listen []string, perAddress int) error {
 		from = state.SavedAt // what arrived since then is on the bus
 	}
 	left := state.Restore(c.ledger, c.events, from.UnixNano(), func(address string, source netip.Addr) (int, bool) {
-		for i, a := range listen {
+		first, n := slices.Index(listen, address), 0
+		for _, a := range listen {
 			if a == address {
-				return i*perAddress + collect.SocketOf(source, perAddress), true
+				n++
 			}
 		}
-		return 0, false
+		return first + collect.SocketOf(source, n), n > 0
 	})
 	c.collector.RestoreDropCounters(state.DropCounters)
-	c.bus = state.Bus
+	c.bus, c.note, c.waiting = state.Bus, state.Note, state.Waiting
 	c.log.Info("restored exporters, ledger and events", "saved", state.SavedAt, "not_running",
 		c.away.Round(time.Millisecond).String())
 	if left > 0 {
@@ -150,7 +176,7 @@ func (c *checkpointer) restore(listen []string, perAddress int) error {
 func (c *checkpointer) begin() error {
 	err := c.save()
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		c.note(err)
+		c.report(err)
 		return nil
 	}
 	return err
@@ -159,23 +185,19 @@ func (c *checkpointer) begin() error {
 // save writes a checkpoint.
 func (c *checkpointer) save() error {
 	now := time.Now()
-	var state *analyze.State
-	var at *bus.Positions
-	take := func() {
-		state = analyze.StateOf(c.ledger, c.events, c.usual(), c.collector.DropCounters(), now.UnixNano())
-		state.Bus = c.bus
-	}
-	var err error
-	if c.consumer == nil {
-		take()
-	} else {
-		c.consumer.Hold(func(now *bus.Positions) { at = now; take() })
-		state.Bus, err = json.Marshal(at)
-	}
-	var content []byte
-	if err == nil {
-		content, err = encodeCheckpoint(state)
-	}
+	return c.write(c.state(now), now)
+}
+
+// state returns what a checkpoint says at a time.
+func (c *checkpointer) state(now time.Time) *analyze.State {
+	s := analyze.StateOf(c.ledger, c.events, c.usual(), c.collector.DropCounters(), now.UnixNano())
+	s.Bus, s.Note, s.Waiting = c.bus, c.note, c.waiting
+	return s
+}
+
+// write writes a checkpoint that says s.
+func (c *checkpointer) write(s *analyze.State, now time.Time) error {
+	content, err := encodeCheckpoint(s)
 	if err == nil {
 		err = c.dir.Write(checkpointName, content)
 	}
@@ -184,9 +206,6 @@ func (c *checkpointer) save() error {
 		return fmt.Errorf("data: %w", err)
 	}
 	c.savedNs.Store(now.UnixNano())
-	if at != nil {
-		c.consumer.Confirm(at)
-	}
 	return nil
 }
 
@@ -215,17 +234,21 @@ func (c *checkpointer) metrics() prometheus.Gatherer {
 
 // attempt writes a checkpoint, and says it once if that fails, and once when it works again.
 func (c *checkpointer) attempt() {
-	c.note(c.save())
+	c.report(c.save())
 }
 
-func (c *checkpointer) note(err error) {
+// report says once that checkpoints fail, and once that they work again.
+func (c *checkpointer) report(err error) {
 	c.troubles.Note("checkpoint", err,
 		"the checkpoint cannot be written; what is learned from now on would not outlive a restart",
 		"the checkpoint can be written again")
 }
 
-// run writes checkpoints until ctx is done.
+// run writes checkpoints until ctx is done, unless the keeper does.
 func (c *checkpointer) run(ctx context.Context) {
+	if c.consumer != nil {
+		return
+	}
 	timer := time.NewTimer(checkpointEvery)
 	defer timer.Stop()
 	for {
@@ -240,10 +263,12 @@ func (c *checkpointer) run(ctx context.Context) {
 	}
 }
 
-// Stop implements component: it writes the last checkpoint and gives the directory back.
+// Stop implements component: it writes the last checkpoint, unless the keeper has, and gives the directory back.
 func (c *checkpointer) Stop() error {
 	err := c.tasks.Stop()
-	c.attempt()
+	if c.consumer == nil {
+		c.attempt()
+	}
 	c.dir.Close()
 	return err
 }

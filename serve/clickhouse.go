@@ -3,13 +3,13 @@ package serve
 import (
 	"cmp"
 	"context"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net/url"
 	"os"
 	"strings"
 
+	"github.com/waybill-int/waybill/internal/conf/secure"
 	"github.com/waybill-int/waybill/store/clickhouse"
 	"github.com/waybill-int/waybill/store/duckdb"
 )
@@ -55,7 +55,7 @@ func (c *clickhouseConfig) compile() (clickhouse.Config, error) {
 	if err != nil || u.Host == "" {
 		return to, fmt.Errorf("url: got %q, want clickhouse://HOST:9000, http://HOST:8123 or https://HOST:8443", c.URL)
 	}
-	secure := c.TLS
+	encrypted := c.TLS
 	switch u.Scheme {
 	case "clickhouse":
 	case "http":
@@ -63,7 +63,7 @@ func (c *clickhouseConfig) compile() (clickhouse.Config, error) {
 			return to, errors.New("tls: got true with http://, want https:// in url")
 		}
 	case "https":
-		secure = true
+		encrypted = true
 	default:
 		return to, fmt.Errorf("url: got %q, want clickhouse://, http:// or https://", c.URL)
 	}
@@ -74,7 +74,7 @@ func (c *clickhouseConfig) compile() (clickhouse.Config, error) {
 		return to, fmt.Errorf("url: got %q, want one host with its port", c.URL)
 	case c.Database == "":
 		return to, errors.New("database: want the name of one that is there and empty, or has the tables of waybill")
-	case c.CA != "" && !secure:
+	case c.CA != "" && !encrypted:
 		return to, errors.New("ca: certificates are of TLS; want tls: true or https://")
 	}
 	password := os.Getenv(passwordVariable)
@@ -86,19 +86,15 @@ func (c *clickhouseConfig) compile() (clickhouse.Config, error) {
 		password = strings.TrimSpace(string(text))
 	}
 	if c.CA != "" {
-		text, err := os.ReadFile(c.CA)
-		if err != nil {
+		if to.CA, err = secure.ReadCAs(c.CA); err != nil {
 			return to, fmt.Errorf("ca: %w", err)
-		}
-		if to.CA = x509.NewCertPool(); !to.CA.AppendCertsFromPEM(text) {
-			return to, fmt.Errorf("ca: %s has no certificates, want PEM", c.CA)
 		}
 	}
 	address := url.URL{
 		Scheme: u.Scheme, User: url.UserPassword(cmp.Or(c.User, "default"), password), Host: u.Host,
 		Path: "/" + c.Database,
 	}
-	if secure {
+	if encrypted {
 		address.RawQuery = "secure=true"
 	}
 	to.Address = address.String()

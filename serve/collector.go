@@ -53,7 +53,7 @@ func (k *Collector) open() (err error) {
 	if k.listener, err = net.Listen("tcp", c.HTTP); err != nil {
 		return fmt.Errorf("listen on http://%s: %w", c.HTTP, err)
 	}
-	name, err := c.Bus.collector()
+	name, err := c.Bus.ownName()
 	if err != nil {
 		return err
 	}
@@ -82,6 +82,10 @@ func (k *Collector) open() (err error) {
 				s.Close()
 			}
 			return err
+		}
+		if err := group[0].Fallback(); err != nil {
+			k.log.Warn("frames of the interface cannot be read; reports are received by UDP sockets",
+				"address", address, "err", err)
 		}
 		sockets = append(sockets, group...)
 	}
@@ -148,7 +152,7 @@ func (k *Collector) Run(ctx context.Context) error {
 				stop(err)
 			}
 		})
-		k.log.Info("receiving telemetry reports", "address", "udp://"+f.Stats().Address)
+		k.log.Info("receiving telemetry reports", "address", collect.URL(f.Stats().Address))
 	}
 	k.log.Info("serving metrics", "url", "http://"+k.listener.Addr().String()+"/metrics")
 	receiving.Wait()

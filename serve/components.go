@@ -54,17 +54,24 @@ func (f atStop) Stop() error { f(); return nil }
 // stops before them. So a report that was received reaches the tables, what they hold the store, and all of it the
 // disk.
 func (s *Server) components() []component {
-	list := []component{background(s.dialects.run)}
+	list := []component{background(s.dialects.run, s.keepInventory)}
 	if s.raw != nil {
 		list = append(list, background(s.raw.ring.Run))
 	}
 	if s.keeper != nil {
+		list = append(list, &s.exports)
+	}
+	if s.keeper != nil && s.bus == nil {
 		list = append(list, s.keeper)
 	}
 	if s.checkpoints != nil {
 		list = append(list, s.checkpoints)
 	}
-	list = append(list, background(s.shardTasks()...), background(s.scan, s.reloadOnHangup, s.sayRefused))
+	if s.keeper != nil && s.bus != nil { // it writes the checkpoints
+		list = append(list, s.keeper)
+	}
+	list = append(list, background(s.shardTasks()...),
+		background(s.scan, s.incidents.Watch, s.reloadOnHangup, s.sayRefused))
 	if s.alerts != nil {
 		list = append(list, background(func(ctx context.Context) { s.alerts.Run(ctx) }))
 	}

@@ -25,12 +25,14 @@ import (
 // A Config says how waybill serve runs. It comes from a file, WAYBILL_* variables and flags, each overriding the one
 // before. docs/reference/configuration.md is written from the tags: go test ./serve -run Page -update.
 type Config struct {
-	Listen          []string                             `yaml:"listen" flag:"listen" doc:"addresses to receive reports on, udp://HOST:PORT or HOST:PORT"`
+	Listen          []string                             `yaml:"listen" flag:"listen" doc:"addresses to receive reports on, udp://HOST:PORT or HOST:PORT, xdp://INTERFACE:PORT, packet://INTERFACE:PORT; sflow://HOST:PORT receives sFlow"`
 	HTTP            string                               `yaml:"http" flag:"http" doc:"address of console, API and metrics; without a host this machine only"`
 	Insecure        bool                                 `yaml:"insecure" flag:"insecure" doc:"allow http on an address that others can reach without log-in, or without TLS"`
 	Hosts           []string                             `yaml:"hosts" flag:"host" doc:"names under which browsers reach the server through a loopback address"`
 	Tokens          string                               `yaml:"tokens" flag:"tokens" doc:"file with the hashes of tokens that one has to log in with"`
 	TLS             tlsFiles                             `yaml:"tls" doc:"certificates of HTTPS"`
+	OIDC            oidcSettings                         `yaml:"oidc" doc:"a provider of OpenID Connect at which people log in"`
+	ProxyLogin      proxySettings                        `yaml:"proxy_login" doc:"a proxy that logs people in and says in headers who they are"`
 	Role            string                               `yaml:"role" flag:"role" doc:"all; collect: gives what it receives to the bus; analyze: takes it from there"`
 	Bus             busSettings                          `yaml:"bus" doc:"carries datagrams from collectors to the analyzer"`
 	Metrics         string                               `yaml:"metrics" doc:"who may read /metrics: read, or open for everybody"`
@@ -42,7 +44,7 @@ type Config struct {
 	Data            string                               `yaml:"data" flag:"data" doc:"directory for what outlives the process; without it nothing does"`
 	RawReports      string                               `yaml:"raw_reports" flag:"raw-reports" doc:"how many bytes of datagrams are kept as they came; at least 16MiB, none without it"`
 	Names           map[uint32]string                    `yaml:"names" reload:"yes" doc:"names of nodes, by the id in their reports"`
-	Inventory       string                               `yaml:"inventory" flag:"inventory" reload:"yes" doc:"file with names of ports and hosts, speeds, roles, sites and queue units"`
+	Inventory       string                               `yaml:"inventory" flag:"inventory" reload:"yes" doc:"file with names of ports and hosts, speeds, roles, sites and queue units, and who else is asked for them"`
 	Exporters       []ExporterRule                       `yaml:"exporters" reload:"yes" doc:"who may send reports; without it everybody"`
 	Bursts          burstSettings                        `yaml:"bursts" doc:"when a queue is long"`
 	Attacks         attackSettings                       `yaml:"attacks" doc:"what an attack is"`
@@ -62,7 +64,7 @@ type Config struct {
 	file    *conf.Document          // nil: none
 	policy  *policy.Policy          // of the file Policy; nil: none
 	// of the file Inventory; nil: none
-	inventory *telemetry.Inventory
+	inventory *inventory.Config
 	rules     *alert.Config // of the file Alerts; nil without one
 }
 
@@ -96,7 +98,7 @@ func DefaultConfig() Config {
 		Memory:  "512MiB",
 		Workers: max(runtime.NumCPU()/2, 1), ReceiveBuffer: autoBuffer, Coalesce: true, Names: map[uint32]string{},
 		Bursts: defaultBurstSettings(), Attacks: defaultAttackSettings(), Mitigation: defaultMitigationSettings(),
-		Role: roleAll, Bus: defaultBusSettings(),
+		OIDC: defaultOIDCSettings(), Role: roleAll, Bus: defaultBusSettings(),
 		Store: defaultStoreConfig(), Export: defaultExportSettings(), Points: codepoint.New(),
 	}
 }
@@ -160,6 +162,10 @@ func (c *Config) ReadEnvironment() error {
 			c.Tokens = value
 		case "tls":
 			err = readVariable(name, value, &c.TLS)
+		case "oidc":
+			err = readVariable(name, value, &c.OIDC)
+		case "proxy_login":
+			err = readVariable(name, value, &c.ProxyLogin)
 		case "role":
 			c.Role = value
 		case "bus":
@@ -254,6 +260,9 @@ func (c *Config) check() error {
 		if err != nil {
 			return fmt.Errorf("listen: %w", err)
 		}
+		if format, _ := collect.FormatOf(address); format != collect.Reports && c.Role != roleAll {
+			return fmt.Errorf("listen: %s: a bus carries telemetry reports only; want role all for %s", address, format)
+		}
 		if port != 0 && port == c.Points.INTUDPPort {
 			return fmt.Errorf(
 				"int_udp_port: %d is also a port that reports are received on; INT and reports need different ports",
@@ -316,6 +325,9 @@ func (c *Config) check() error {
 	if err := c.Export.check(); err != nil {
 		return err
 	}
+	if err := c.checkOutputs(); err != nil {
+		return err
+	}
 	if _, err := c.permits(); err != nil {
 		return err
 	}
@@ -372,13 +384,20 @@ func ReadPolicy(name string) (*policy.Policy, error) {
 	return p, nil
 }
 
-// NodeNames returns the names of nodes: those of the configuration, where that has none of the inventory, and where
-// that has none of the policy.
-func (c *Config) NodeNames() map[uint32]string {
+// NodeNames returns the names of nodes as far as files have them: those of the configuration, where that has none of
+// the inventory, and where that has none of the policy.
+func (c *Config) NodeNames() map[uint32]string { return c.namesWith(c.inventory.Known()) }
+
+// namesWith returns the names of nodes with those of an inventory, which is nil if there is none.
+func (c *Config) namesWith(v *telemetry.Inventory) map[uint32]string {
 	names := maps.Clone(c.Names)
-	if c.inventory != nil {
-		for id, node := range c.inventory.Nodes {
-			if names[id] == "" && node.Name != "" {
+	if v != nil {
+		taken := map[string]bool{}
+		for _, name := range names {
+			taken[name] = true
+		}
+		for id, node := range v.Nodes {
+			if names[id] == "" && node.Name != "" && !taken[node.Name] {
 				names[id] = node.Name
 			}
 		}

@@ -79,6 +79,17 @@ utilization_unit: {leaf1: "share:10000"}
 policy: /x
 sampling: {leaf1: 10}
 query: {role: read}
+oidc:
+  issuer: https://login.example.net
+  client_id: waybill
+  client_secret_file: /x
+  url: https://waybill.example.net/
+  scopes: [profile]
+  name_claim: email
+  groups_claim: groups
+  roles: {noc: operate}
+  ca: /x
+proxy_login: {from: [10.0.0.10], user_header: x-user, groups_header: x-groups, roles: {noc: operate}}
 store:
   keep_seconds: 7d
   keep_minutes: 2w
@@ -91,6 +102,40 @@ store:
     drops: {keep_seconds: 1d, keep_minutes: 2d, keep_hours: 3d, max_size: 1GiB}
 export:
   network: {enabled: false, limit: 100}
+  interval: 30s
+  traces: {filter: "drops > 0", one_in: 10}
+  outputs:
+    e:
+      ipfix: {to: "tcp://10.0.0.9:4739", domain: 1, enterprise: 32473, tls: {on: true, ca: /x, cert: /x, key: /x}}
+    c:
+      otlp: {url: "https://10.0.0.8:4318", token_file: /x, tls: {on: true, ca: /x, cert: /x, key: /x}}
+    d:
+      remote_write:
+        url: "https://10.0.0.8:9090/api/v1/write"
+        token_file: /x
+        tls: {on: true, ca: /x, cert: /x, key: /x}
+        labels: {job: waybill}
+    a:
+      records: [flows, events]
+      queue: 1000
+      kafka:
+        brokers: ["10.0.0.6:9092"]
+        topic: "t.{records}"
+        format: protobuf
+        tls: {on: true, ca: /x, cert: /x, key: /x}
+        mechanism: scram-sha-512
+        user: waybill
+        password_file: /x
+    b:
+      nats:
+        urls: ["nats://10.0.0.7:4222"]
+        stream: S
+        subject: w
+        max_size: 10GiB
+        format: json
+        tls: {on: true, ca: /x, cert: /x, key: /x}
+        credentials: /x
+        nkey: /x
 role: collect
 bus:
   urls: ["nats://10.0.0.5:4222"]

@@ -68,7 +68,11 @@ func CopyStore(ctx context.Context, dir string, c *Config, log io.Writer, progre
 	if err != nil {
 		return nil, err
 	}
-	if err := recoverJournal(ctx, dir, from, command.NewLogger(log, slog.LevelInfo)); err != nil {
+	note, err := noteOf(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := recoverJournal(ctx, dir, note, from, command.NewLogger(log, slog.LevelInfo)); err != nil {
 		return nil, err
 	}
 	pieces, err := from.Pieces(ctx)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/waybill-int/waybill/api"
 	"github.com/waybill-int/waybill/api/types"
+	"github.com/waybill-int/waybill/collect"
 	"github.com/waybill-int/waybill/scenarios"
 	"github.com/waybill-int/waybill/wire/codepoint"
 )
@@ -40,7 +41,8 @@ type demo struct {
 func newDemo(s *Server) *demo {
 	host, _, err := net.SplitHostPort(s.listener.Addr().String())
 	address, parseErr := netip.ParseAddr(host)
-	if err != nil || parseErr != nil || !address.Unmap().IsLoopback() || len(s.Receivers) == 0 ||
+	if err != nil || parseErr != nil || !address.Unmap().IsLoopback() ||
+		len(s.Receivers) == 0 || s.formatOf(0) != collect.Reports ||
 		len(s.Config.Exporters) > 0 {
 		return nil
 	}

@@ -23,19 +23,22 @@ func (s *Server) handler() http.Handler {
 	if s.Config.Data != "" {
 		metrics = prometheus.Gatherers{s.checkpoints.metrics(), s.keeper.metrics(), s.raw.metrics()}
 	}
-	metrics = append(metrics, s.bus.metrics())
+	metrics = append(metrics, s.bus.metrics(), s.exports.metrics(), s.samples.metrics())
 	config := api.Config{
 		Version: s.Config.Version, Logger: s.log, Metrics: metrics,
 		Roles:   auth.Rules{OpenMetrics: s.Config.Metrics == "open", Query: s.Config.Query.Role},
 		Console: console.Files(), Hosts: s.Config.Hosts, Access: s.guard,
 		RefusedConnections: s.connections.Refused, Ready: s.ready, NotWritten: s.troubles.Failing, Stopping: s.stopping,
-		Collector: s.Collector, Events: s.Events, Bursts: s.bursts,
+		Collector: s.Collector, Events: s.Events, Incidents: s.incidents, Bursts: s.bursts,
 		Attacks: s.scanner.AttackTotals, Ledger: s.ledger, Alerts: s.alerts,
 		Listeners: s.listeners, Refused: s.refused, Reports: s.raw.kept(), Points: s.points, Reload: s.Reload,
 		SQL: s.keeper.sql(), History: s.keeper.history(), Dialect: s.keeper.filterDialect(),
 		Between: s.keeper.between(), Written: s.keeper.written(),
-		Network: s.networkMetrics(), Views: s.views,
+		Network: s.networkMetrics(), Views: s.views, InventorySources: s.inventory.Sources, Exports: s.exports.list,
 		KeptFine: time.Duration(s.Config.Store.Keep10s), KeptMinute: time.Duration(s.Config.Store.Keep1m),
+	}
+	if s.bus != nil {
+		config.Cluster = s.bus.cluster
 	}
 	if s.mitigation != nil {
 		config.Mitigation = s.mitigation

@@ -38,7 +38,7 @@ func TestInventory(t *testing.T) {
 	if got, want := c.NodeNames(), (map[uint32]string{1: "leaf1", 2: "b", 3: "z"}); !reflect.DeepEqual(got, want) {
 		t.Errorf("names %v, want %v", got, want)
 	}
-	k, err := c.configured()
+	k, err := c.configured(c.inventory.Known())
 	want := map[uint32]telemetry.QueueUnit{1: telemetry.QueueUnit(unitOf(t, "packets")), 2: unitOf(t, "bytes")}
 	if err != nil || !reflect.DeepEqual(k.QueueUnits, want) || k.Inventory.Nodes[2].Name != "b" {
 		t.Errorf("got %v %v, want %v", k, err, want)

@@ -24,9 +24,10 @@ const (
 // journalDir is where in the directory of data the journal is.
 func journalDir(data string) string { return filepath.Join(data, "journal") }
 
-// recoverJournal gives the store what the last process had counted of the interval that was open when it was killed.
-func recoverJournal(ctx context.Context, data string, to store.Backend, log *slog.Logger) error {
-	r, err := journal.Recover(ctx, journalDir(data), to,
+// recoverJournal gives the store what the last process had counted of the interval that was open when it was killed, as
+// far as the note with the number until, if notes have numbers.
+func recoverJournal(ctx context.Context, data string, until uint64, to store.Backend, log *slog.Logger) error {
+	r, err := journal.Recover(ctx, journalDir(data), until, to,
 		func(v *telemetry.SoFar) { analyze.AddHosts(&v.Intervals, v.StartNs) })
 	if err != nil {
 		return fmt.Errorf("data: %w", err)
@@ -51,6 +52,7 @@ type noter struct {
 	last     time.Time // of the latest note, which may not be on disk yet
 	next     time.Time
 	over     []*overInterval // the oldest first
+	held     bool            // the checkpoint names none of what was noted last
 
 	failures atomic.Uint64
 	notedNs  atomic.Int64 // of the latest note that is on disk
@@ -77,9 +79,9 @@ func (o *overInterval) follow(v *telemetry.Intervals) {
 	}
 }
 
-// settle removes the journals of intervals that the store has.
+// settle removes the journals of intervals that the store has, or that it will never have.
 func (n *noter) settle() {
-	for len(n.over) > 0 && n.over[0].left.Load() == 0 {
+	for !n.held && len(n.over) > 0 && n.over[0].left.Load() == 0 {
 		if err := n.journal.Remove(n.over[0].startNs); err != nil {
 			n.say(err) // that it works says nothing of notes
 		}
@@ -98,7 +100,20 @@ func (n *noter) note(v *analyze.Intervals, now time.Time, nowNs int64) {
 		n.notedNs.Store(n.last.UnixNano())
 	}
 	n.last = now
-	n.next = now.Add(max(noteEvery, notesShare*time.Since(now)))
+	n.noted(now)
+}
+
+// noted says when the next note is due.
+func (n *noter) noted(now time.Time) { n.next = now.Add(max(noteEvery, notesShare*time.Since(now))) }
+
+// write notes r, and waits until it is on disk.
+func (n *noter) write(r *telemetry.SoFar, now time.Time) error {
+	err := n.journal.Write(r)
+	n.say(err)
+	if err == nil {
+		n.notedNs.Store(now.UnixNano())
+	}
+	return err
 }
 
 // say says once that notes fail, and once that they work again.

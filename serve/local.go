@@ -37,7 +37,11 @@ func (LocalStore) SQL(ctx context.Context, dir, statement string, limit int) (*t
 		return nil, fmt.Errorf("--data: %w; a server that runs is asked with --server", err)
 	}
 	defer s.Close()
-	if err := recoverJournal(ctx, dir, s, slog.New(slog.NewTextHandler(os.Stderr, nil))); err != nil {
+	note, err := noteOf(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := recoverJournal(ctx, dir, note, s, slog.New(slog.NewTextHandler(os.Stderr, nil))); err != nil {
 		return nil, err
 	}
 	a, err := s.Select(ctx, statement, limit)

@@ -8,6 +8,7 @@ import (
 	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/collect"
+	"github.com/waybill-int/waybill/collect/flowsample"
 )
 
 // owners returns what a receiver hands its reports to.
@@ -76,6 +77,11 @@ func (s *Server) openSockets() error {
 		for _, socket := range group {
 			s.opened = append(s.opened, func() { socket.Close() })
 		}
+		if err := group[0].Fallback(); err != nil {
+			s.log.Warn("frames of the interface cannot be read; reports are received by UDP sockets",
+				"address", address, "err", err,
+				"help", "xdp needs CAP_NET_RAW, CAP_NET_ADMIN and CAP_BPF, and no other XDP program; packet CAP_NET_RAW")
+		}
 		if wanted, got := group[0].ReceiveBuffer(); got < wanted {
 			s.log.Warn(
 				"the kernel gave a smaller receive buffer than asked; bursts of reports may be lost (they are counted)",
@@ -88,8 +94,20 @@ func (s *Server) openSockets() error {
 				"address", address, "help", "setcap cap_bpf,cap_net_admin+ep, or coalesce: false")
 		}
 		s.sockets = append(s.sockets, group...)
+		for range group {
+			s.listens = append(s.listens, address)
+		}
 	}
 	return nil
+}
+
+// formatOf returns what datagrams a receiver reads, by its place.
+func (s *Server) formatOf(receiver int) collect.Format {
+	if len(s.sockets) == 0 {
+		return collect.Reports // from the bus
+	}
+	f, _ := collect.FormatOf(s.listens[receiver])
+	return f
 }
 
 // newReceivers makes a receiver for each socket, and the ledger of all.
@@ -99,11 +117,17 @@ func (s *Server) newReceivers() error {
 	sockets := make([]ledger.Socket, len(s.sockets))
 	for i, socket := range s.sockets {
 		sockets[i] = ledger.Socket{
-			Listen: c.Listen[i/(len(sockets)/len(c.Listen))], Address: socket.Addr().String(), Drops: socket.Drops,
+			Listen: s.listens[i], Address: socket.String(), Drops: socket.Drops,
 		}
 		exporters := ledger.NewExporters(exporterLimit(memory, len(sockets)))
 		s.Collector.Exporters = append(s.Collector.Exporters, exporters)
-		s.Receivers = append(s.Receivers, collect.NewReceiver(socket, s.settings.Load(), exporters, s.owners()))
+		receiver := collect.NewReceiver(socket, s.settings.Load(), exporters, s.owners())
+		s.Receivers = append(s.Receivers, receiver)
+		if format, _ := collect.FormatOf(sockets[i].Listen); format == collect.SFlow {
+			decoder := flowsample.NewSFlow(s.points())
+			receiver.Read(decoder)
+			s.samples.add(format, &decoder.Stats)
+		}
 	}
 	if c.Role == roleAnalyze {
 		sockets = append(sockets, s.busSocket())
@@ -156,8 +180,12 @@ func (s *Server) sayHello() {
 	if s.bus != nil {
 		s.log.Info("receiving telemetry reports from the bus")
 	} else {
-		for _, r := range s.Receivers {
-			s.log.Info("receiving telemetry reports", "address", "udp://"+r.Stats().Address)
+		for i, r := range s.Receivers {
+			what, address := "telemetry reports", collect.URL(r.Stats().Address)
+			if s.formatOf(i) == collect.SFlow {
+				what, address = "sFlow", string(collect.SFlow)+"://"+r.Stats().Address
+			}
+			s.log.Info("receiving "+what, "address", address)
 		}
 	}
 	s.log.Info("serving console and API", "url", s.URL())

@@ -16,6 +16,7 @@ import (
 	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/collect"
 	"github.com/waybill-int/waybill/internal/conf"
+	"github.com/waybill-int/waybill/telemetry"
 	"github.com/waybill-int/waybill/wire/codepoint"
 )
 
@@ -75,12 +76,16 @@ func (s *Server) take(ctx context.Context, next *Config) error {
 	if err != nil {
 		return err
 	}
-	configured, err := next.configured()
+	if _, err := next.configured(nil); err != nil {
+		return err
+	}
+	finishOutputs, err := s.openOutputs(next)
 	if err != nil {
 		return err
 	}
 	if s.alerts != nil && next.rules != nil {
 		if err := s.alerts.Reload(ctx, next.rules); err != nil {
+			finishOutputs(false)
 			return err
 		}
 	}
@@ -92,6 +97,7 @@ func (s *Server) take(ctx context.Context, next *Config) error {
 	for _, r := range s.Receivers {
 		r.Use(settings)
 	}
+	configured, _ := next.configured(s.inventory.Use(next.inventory))
 	s.Collector.Configure(configured)
 	if !reflect.DeepEqual(s.current.policy, next.policy) {
 		for _, shard := range s.Collector.Shards {
@@ -105,6 +111,7 @@ func (s *Server) take(ctx context.Context, next *Config) error {
 	if s.keeper != nil {
 		s.keeper.store.SetNames(configured.Names)
 	}
+	finishOutputs(true)
 	s.level.Set(next.Log.Level.Level)
 	return nil
 }
@@ -115,9 +122,9 @@ func (c *Config) settings() (*collect.Settings, error) {
 	return &collect.Settings{Points: c.Points, AllowList: permits}, err
 }
 
-// configured returns what is known of nodes.
-func (c *Config) configured() (k analyze.Configured, err error) {
-	k.Names, k.Inventory = c.NodeNames(), c.inventory
+// configured returns what is known of nodes, with an inventory; nil: none.
+func (c *Config) configured(v *telemetry.Inventory) (k analyze.Configured, err error) {
+	k.Names, k.Inventory = c.namesWith(v), v
 	if k.Sampling, err = c.samplingByNode(); err != nil {
 		return k, err
 	}
@@ -141,6 +148,8 @@ func (c *Config) compare(next *Config) *types.Reload {
 		case key == "alerts" && (c.rules == nil || next.rules == nil):
 			answer.NeedsRestart = append(answer.NeedsRestart, key)
 		case key == "alerts":
+		case key == "export.outputs" && c.Data == "": // nothing makes records
+			answer.NeedsRestart = append(answer.NeedsRestart, key)
 		case reloads:
 			note(key, how)
 		default:
@@ -158,7 +167,12 @@ func (c *Config) compare(next *Config) *types.Reload {
 		if next.inventory == nil {
 			note("inventory", "none")
 		} else {
-			note("inventory", fmt.Sprintf("%d nodes, %d hosts", len(next.inventory.Nodes), len(next.inventory.Hosts)))
+			v := next.inventory.Known()
+			how := fmt.Sprintf("%d nodes, %d hosts", len(v.Nodes), len(v.Hosts))
+			if n := len(next.inventory.Sources); n > 0 {
+				how += fmt.Sprintf(", %d to ask", n)
+			}
+			note("inventory", how)
 		}
 	}
 	if c.rules != nil && next.rules != nil && !sameText(c.rules, next.rules) {

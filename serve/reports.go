@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/waybill-int/waybill/collect"
 	"github.com/waybill-int/waybill/store/ring"
 )
 
@@ -44,7 +45,10 @@ func (s *Server) openRawReports() error {
 	config, keep, err := s.Config.rawConfig()
 	if !keep {
 		for i, r := range s.Receivers[:len(s.sockets)] {
-			r.Keep(s.dialects.recorder(s.sockets[i].Addr().Port(), nil))
+			if s.formatOf(i) != collect.Reports {
+				continue
+			}
+			r.Keep(s.recorder(i, nil))
 		}
 		return err
 	}
@@ -53,10 +57,19 @@ func (s *Server) openRawReports() error {
 		return fmt.Errorf("raw_reports: %w", err)
 	}
 	for i, r := range s.Receivers {
-		r.Keep(s.dialects.recorder(s.sockets[i].Addr().Port(), kept.Appender(s.sockets[i].Addr())))
+		if s.formatOf(i) != collect.Reports {
+			continue
+		}
+		r.Keep(s.recorder(i, kept.Appender(s.sockets[i].Addr())))
 	}
 	s.raw = &rawReports{ring: kept}
 	return nil
+}
+
+// recorder returns what gets the datagrams of a socket, before kept, which may be nil.
+func (s *Server) recorder(socket int, kept collect.Recorder) collect.Recorder {
+	port := s.sockets[socket].Addr().Port()
+	return s.dialects.recorder(port, &reportRecorder{exports: &s.exports, points: s.points, port: port, next: kept})
 }
 
 // kept returns what is kept, for the API.

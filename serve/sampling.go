@@ -17,10 +17,11 @@ func (c *Config) samplingByNode() (map[uint32]telemetry.SampleRate, error) {
 // queueUnits returns the key "queue_unit" by node id, and what the inventory has of others.
 func (c *Config) queueUnits() (map[uint32]telemetry.QueueUnit, error) {
 	units, err := byNode(c, "queue_unit", "units", c.QueueUnit)
-	if err != nil || c.inventory == nil {
+	known := c.inventory.Known() // no other source has units
+	if err != nil || known == nil {
 		return units, err
 	}
-	for id, node := range c.inventory.Nodes {
+	for id, node := range known.Nodes {
 		if _, has := units[id]; !has && node.Unit != nil {
 			units[id] = *node.Unit
 		}

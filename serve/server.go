@@ -17,6 +17,7 @@ import (
 	"github.com/waybill-int/waybill/analyze/attack"
 	"github.com/waybill-int/waybill/analyze/burst"
 	"github.com/waybill-int/waybill/analyze/eventlog"
+	"github.com/waybill-int/waybill/analyze/incident"
 	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/analyze/loss"
 	"github.com/waybill-int/waybill/analyze/timing"
@@ -24,6 +25,7 @@ import (
 	"github.com/waybill-int/waybill/collect"
 	"github.com/waybill-int/waybill/internal/command"
 	"github.com/waybill-int/waybill/internal/datadir"
+	"github.com/waybill-int/waybill/inventory"
 	"github.com/waybill-int/waybill/mitigate"
 	"github.com/waybill-int/waybill/mitigate/bgp"
 	"github.com/waybill-int/waybill/store"
@@ -44,16 +46,19 @@ type Server struct {
 	scanner     *analyze.Scanner
 	bursts      *burst.Log
 	ledger      *ledger.Ledger
-	checkpoints *checkpointer // nil: nothing outlives the process
-	keeper      *keeper       // nil: nothing is kept
+	incidents   *incident.Live // of alerts and exports
+	checkpoints *checkpointer  // nil: nothing outlives the process
+	keeper      *keeper        // nil: nothing is kept
 	exports     exports
 	raw         *rawReports       // nil: datagrams are not kept
 	speaker     *bgp.Speaker      // nil: no routers are told of attacks
 	alerts      *alert.Engine     // nil without rules
 	mitigation  *mitigate.Manager // nil: nothing acts on attacks
 	sockets     []*collect.Socket
+	listens     []string         // the address of the configuration that each of them is of
 	queues      []*collect.Queue // to the shards; none if there is one shard, which receivers call themselves
 	Receivers   []*collect.Receiver
+	samples     sampleMetrics
 	listener    net.Listener
 	http        *http.Server
 	demo        *demo // nil: there is none
@@ -62,13 +67,16 @@ type Server struct {
 	connections *auth.Connections
 	bus         *busReceiver // nil: datagrams come from sockets
 	views       *views
-	receiving   atomic.Bool
-	settings    atomic.Pointer[collect.Settings]
-	reloading   sync.Mutex
-	current     *Config       // that is in effect; under reloading
-	stopping    chan struct{} // closed when the HTTP server stops
-	failed      chan error    // of components that cannot go on
-	opened      []func()      // what closes what New has opened, if it fails
+	inventory   *inventory.Keeper
+	// inventoryDir keeps what its sources say over a restart; nil: nothing does
+	inventoryDir *datadir.Dir
+	receiving    atomic.Bool
+	settings     atomic.Pointer[collect.Settings]
+	reloading    sync.Mutex
+	current      *Config       // that is in effect; under reloading
+	stopping     chan struct{} // closed when the HTTP server stops
+	failed       chan error    // of components that cannot go on
+	opened       []func()      // what closes what New has opened, if it fails
 }
 
 // New opens all files and sockets, so that what cannot be opened is known before anything runs.
@@ -77,6 +85,7 @@ func New(c *Config, logTo io.Writer) (*Server, error) {
 		Config: c, current: c, level: new(slog.LevelVar), Events: eventlog.New(MaxEvents),
 		stopping: make(chan struct{}),
 	}
+	s.incidents = incident.NewLive(s.Events, func() incident.Arrivals { return s.ledger.Unheard() })
 	s.level.Set(c.Log.Level.Level)
 	s.log = command.NewLogger(logTo, s.level)
 	s.Collector = &analyze.Collector{Timing: timing.New(), Losses: &loss.Estimates{}}
@@ -108,7 +117,8 @@ func (s *Server) newTables() error {
 		return err
 	}
 	s.settings.Store(settings)
-	configured, err := c.configured()
+	s.inventory = inventory.NewKeeper(c.inventory, s.log)
+	configured, err := c.configured(s.inventory.Inventory())
 	if err != nil {
 		return err
 	}
@@ -152,8 +162,11 @@ func (s *Server) openData() error {
 	if s.views, err = openViews(dir, s.log); err != nil {
 		return err
 	}
-	if c.Role == roleAnalyze {
-		return s.checkpoints.restore([]string{busListen}, 1)
+	if err := s.openInventory(dir); err != nil {
+		return err
 	}
-	return s.checkpoints.restore(c.Listen, len(s.sockets)/len(c.Listen))
+	if c.Role == roleAnalyze {
+		return s.checkpoints.restore([]string{busListen})
+	}
+	return s.checkpoints.restore(s.listens)
 }

@@ -125,6 +125,7 @@ type keeper struct {
 	reached   reached
 	exports   *exports
 	clock     func(time.Time) int64 // nanoseconds since 1970, by which the tables are looked at
+	commits   *committer            // nil: nothing comes from a bus
 }
 
 // openKeeper opens the store, if the configuration has a directory for it.
@@ -150,7 +151,7 @@ func (s *Server) openKeeper() error {
 		return err
 	}
 	s.opened = append(s.opened, func() { disk.Close() })
-	if err := recoverJournal(context.Background(), c.Data, disk, s.log); err != nil {
+	if err := recoverJournal(context.Background(), c.Data, s.checkpoints.note, disk, s.log); err != nil {
 		return err
 	}
 	j, err := journal.Open(journalDir(c.Data), config.MinFree)
@@ -162,6 +163,9 @@ func (s *Server) openKeeper() error {
 		clock:     s.clock,
 		notes:     &noter{journal: j, troubles: s.troubles, last: time.Now()},
 		intervals: analyze.NewIntervals(s.Collector, s.Events, s.clock(time.Now())),
+	}
+	if s.bus != nil {
+		k.commits = &committer{checkpoints: s.checkpoints, collector: s.Collector, queues: s.queues}
 	}
 	k.tasks = background(k.writer.Run, k.look)
 	k.intervals.TakeBursts(s.bursts)
@@ -193,33 +197,60 @@ func (k *keeper) look(ctx context.Context) {
 	for {
 		select {
 		case now := <-ticker.C:
+			if k.commits != nil {
+				if !now.Before(k.notes.next) {
+					k.commit(ctx, now)
+					k.notes.noted(now)
+				}
+				continue
+			}
 			over := &overInterval{startNs: k.intervals.Open()}
 			k.intervals.Look(k.clock(now), func(batch *telemetry.Intervals) {
-				k.exports.take(batch)
 				over.follow(batch)
-				// The tables wait for the disk rather than losing records, but not for longer than they can.
-				waiting, cancel := context.WithTimeout(ctx, time.Second)
-				k.writer.WaitForRoom(waiting)
-				cancel()
-				k.writer.Append(batch)
+				k.give(ctx, batch)
 			})
-			k.reached.gave(over, k.intervals)
-			if k.intervals.Open() != over.startNs {
-				k.notes.over = append(k.notes.over, over)
-			}
-			k.notes.settle()
+			k.gave(over)
 			k.notes.note(k.intervals, now, k.clock(now))
 		case <-ctx.Done():
-			over := &overInterval{startNs: k.intervals.Open()}
-			k.intervals.Finish(k.clock(time.Now()), func(batch *telemetry.Intervals) {
-				k.exports.take(batch)
-				over.follow(batch)
-				k.writer.Append(batch)
-			})
-			k.notes.over = append(k.notes.over, over)
+			k.finish(ctx)
 			return
 		}
 	}
+}
+
+// finish hands over all that was counted. What comes from a bus may go on in the process that follows, and so do
+// packets that wait for reports of other nodes.
+func (k *keeper) finish(ctx context.Context) {
+	nowNs := k.clock(time.Now())
+	if k.commits != nil {
+		k.commits.collector.Hold()
+		nowNs = k.commit(ctx, time.Now())
+	}
+	over := &overInterval{startNs: k.intervals.Open()}
+	k.intervals.Finish(nowNs, func(batch *telemetry.Intervals) {
+		over.follow(batch)
+		k.give(ctx, batch)
+	})
+	k.notes.over = append(k.notes.over, over)
+}
+
+// give gives records to the store, and to who exports them. The tables wait for the disk rather than losing records,
+// but not for longer than they can.
+func (k *keeper) give(ctx context.Context, batch *telemetry.Intervals) {
+	k.exports.take(batch)
+	waiting, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	k.writer.WaitForRoom(waiting)
+	k.writer.Append(batch)
+}
+
+// gave notes what a look has given, which over follows.
+func (k *keeper) gave(over *overInterval) {
+	k.reached.gave(over, k.intervals)
+	if k.intervals.Open() != over.startNs {
+		k.notes.over = append(k.notes.over, over)
+	}
+	k.notes.settle()
 }
 
 // Stop implements component: it gives the store what the tables hold, and waits until that is written.

@@ -36,6 +36,7 @@ type Writer struct {
 	room    chan struct{} // closed and replaced when records leave
 	written Counts
 	dropped Counts
+	held    bool   // nothing may be written yet
 	stopped string // why nothing is written at the moment; "" if it is
 	neglect string // why nothing is maintained at the moment; "" if it is
 }
@@ -73,12 +74,19 @@ func (w *Writer) Append(v *telemetry.Intervals) {
 	}
 }
 
+// Hold says whether records have to wait in the queue. Those that still do when Run ends are dropped.
+func (w *Writer) Hold(hold bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.held = hold
+}
+
 // WaitForRoom returns when the queue is less than half full, or nothing can be written, or ctx is done. It is for those
 // who have time and much to append.
 func (w *Writer) WaitForRoom(ctx context.Context) {
 	for {
 		w.mu.Lock()
-		free, room := w.queued <= w.max/2 || w.stopped != "", w.room
+		free, room := w.queued <= w.max/2 || w.held || w.stopped != "", w.room
 		w.mu.Unlock()
 		if free {
 			return
@@ -167,6 +175,11 @@ func (w *Writer) writtenUntil() time.Time {
 // flush writes what is in the queue.
 func (w *Writer) flush(ctx context.Context) {
 	w.mu.Lock()
+	held := w.held
+	if held && ctx.Err() == nil {
+		w.mu.Unlock()
+		return
+	}
 	batches := w.queue
 	w.queue = nil
 	if len(batches) > 0 {
@@ -182,6 +195,26 @@ func (w *Writer) flush(ctx context.Context) {
 		counts.add(v)
 		n += v.Len()
 	}
+	written := !held && w.write(ctx, batches)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.writing = time.Time{}
+	total := &w.written
+	if !written {
+		total = &w.dropped
+	}
+	for t := range counts {
+		total[t] += counts[t]
+	}
+	for _, v := range batches {
+		v.Settle(written)
+	}
+	w.queued -= n
+	w.wakeWaiting()
+}
+
+// write writes batches, again and again if it must, and once more when ctx is done. It reports whether it did.
+func (w *Writer) write(ctx context.Context, batches []*telemetry.Intervals) bool {
 	err := w.backend.Write(batches)
 	for last := false; err != nil && !last; err = w.backend.Write(batches) {
 		w.noteWrite(err)
@@ -192,21 +225,7 @@ func (w *Writer) flush(ctx context.Context) {
 		}
 	}
 	w.noteWrite(err)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.writing = time.Time{}
-	total := &w.written
-	if err != nil {
-		total = &w.dropped
-	}
-	for t := range counts {
-		total[t] += counts[t]
-	}
-	for _, v := range batches {
-		v.Settle(err == nil)
-	}
-	w.queued -= n
-	w.wakeWaiting()
+	return err == nil
 }
 
 // wakeWaiting lets who waits for room look again. w.mu is held.

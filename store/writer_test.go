@@ -135,6 +135,33 @@ func TestWriterSlowDisk(t *testing.T) {
 	})
 }
 
+// TestWriterHeld: while it is held nothing is written, what does not fit is dropped, and nobody waits for room; in the
+// end it is dropped.
+func TestWriterHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &fakeBackend{}
+		w, _, stop := run(b, 100)
+		w.Hold(true)
+		w.Append(flows(60))
+		w.WaitForRoom(t.Context())
+		w.Append(flows(41))
+		time.Sleep(10 * commitEvery)
+		synctest.Wait()
+		w.Stats().check(t, 0, 41, 60)
+		w.Hold(false)
+		time.Sleep(commitEvery)
+		synctest.Wait()
+		w.Stats().check(t, 60, 41, 0)
+		w.Hold(true)
+		w.Append(flows(1))
+		stop()
+		w.Stats().check(t, 60, 42, 0)
+		if b.records != 60 {
+			t.Errorf("%d records arrived", b.records)
+		}
+	})
+}
+
 // TestWriterFullDisk: what fails is tried again until it works, the log says so once, and memory stays bounded
 // meanwhile.
 func TestWriterFullDisk(t *testing.T) {

@@ -60,7 +60,7 @@ func (b *Search) sum(q *queue, r *Burst) {
 	clear(s.places)
 	clear(s.senders)
 	base := q.usual.base()
-	seen, inPackets := uint64(0), q.byDepth && q.unit == codepoint.UnitPackets
+	inPackets := q.byDepth && q.unit == codepoint.UnitPackets
 	for i := w.first; i < w.next; i++ {
 		k := &q.samples[i]
 		if k.has&sampleTwice != 0 || k.has&SampleDropped != 0 && i < w.start {
@@ -85,7 +85,8 @@ func (b *Search) sum(q *queue, r *Burst) {
 		if k.has&SampleOut != 0 {
 			extra = uint64(k.wait - min(k.wait, base))
 		}
-		seen += uint64(k.bytes)
+		r.SeenPackets++
+		r.SeenBytes += uint64(k.bytes)
 		r.Packets += n
 		r.Bytes += bytes
 		r.PeakDelayNs = max(r.PeakDelayNs, extra)
@@ -105,11 +106,11 @@ func (b *Search) sum(q *queue, r *Burst) {
 	r.Complete = 1
 	switch all := r.Bytes + w.missing; {
 	case inPackets && w.missing > 0:
-		r.Complete = float64(r.Samples) / float64(r.Packets+w.missing)
+		r.Complete = float64(r.SeenPackets) / float64(r.Packets+w.missing)
 	case all > 0:
-		r.Complete = float64(seen) / float64(all)
+		r.Complete = float64(r.SeenBytes) / float64(all)
 	case r.Packets > 0:
-		r.Complete = min(1, float64(r.Samples)/float64(r.Packets))
+		r.Complete = float64(r.SeenPackets) / float64(r.Packets)
 	}
 }
 

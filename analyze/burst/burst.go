@@ -58,6 +58,8 @@ type Burst struct {
 	Timeline []Point // in the order of time; if it is shorter than Samples, the highest points are left
 	Stack    Stack
 
+	// SeenPackets and SeenBytes are those of the packets that were seen and not dropped, not scaled up.
+	SeenPackets, SeenBytes uint64
 	// Complete is the share of the burst's bytes that was seen, from 0 to 1: less than 1 with sampling, and where jumps
 	// in the depth of the queue tell of packets that were never reported.
 	Complete float64

@@ -45,11 +45,13 @@ func NewRecord(b *Burst) *Record {
 	return k
 }
 
-// Extent returns whose packets were in the burst.
+// Extent returns whose packets were in the burst: of those that were seen, if these are not all.
 func (k *Record) Extent() *telemetry.Extent {
-	x := &telemetry.Extent{Packets: k.Packets, Bytes: k.Bytes}
-	if k.Bytes == 0 {
-		x.Lengthless = k.Packets
+	x := &telemetry.Extent{
+		Packets: k.SeenPackets, Bytes: k.SeenBytes, Partly: k.Complete < 1 || k.StartSlackNs+k.EndSlackNs > 0,
+	}
+	if k.SeenBytes == 0 {
+		x.Lengthless = k.SeenPackets
 	}
 	known := uint64(0)
 	add := func(flow FlowRef, packets uint64) {
@@ -64,7 +66,7 @@ func (k *Record) Extent() *telemetry.Extent {
 	for i := range k.Victims {
 		add(k.Victims[i].Flow, k.Victims[i].Packets)
 	}
-	x.Flowless = k.Packets - min(known, k.Packets)
+	x.Flowless = k.SeenPackets - min(known, k.SeenPackets)
 	return x
 }
 

@@ -114,11 +114,11 @@ func (c *Estimator) Observe(s *Sample) {
 		c.counters.Overflow++
 		return
 	}
-	before := p.doubt
+	before := p.doubts
 	if !p.take(s, c.slotOf(s.ArrivalNs), c.config.LateNs) {
 		c.counters.Late++
 	}
-	if p.doubt && !before {
+	if p.doubts > 0 && before == 0 {
 		c.suspect(p)
 	}
 }

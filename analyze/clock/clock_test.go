@@ -109,6 +109,7 @@ func (d *Delay) text() string {
 //	run TIME
 //	clock NODE TIME PPB     the clock of a node jumps, and drifts by so much
 //	here TIME               the clock here jumps
+//	packet A B TIME         one packet, with this delay by stamps: a negative one is a lie
 //	replay                  the first 100 samples come again
 //	show A B
 //	delay A B TIME          what is said of a packet with this delay
@@ -150,6 +151,10 @@ func (w *clockWorld) do(line string) {
 	case "here":
 		fmt.Sscan(line, &verb, &t1)
 		w.right += duration(t1)
+	case "packet":
+		fmt.Sscan(line, &verb, &a, &b, &t1)
+		s := w.packet(a, b, duration(t1))
+		c.Observe(&s)
 	case "replay":
 		for i := range w.old {
 			s := w.old[i]
@@ -251,6 +256,34 @@ func TestClocks(t *testing.T) {
 			step 1-3 by -100µs at 1
 			-100µs +-12µs, -251 ppb
 			40µs +-28µs`},
+		{"packets are few, and the stamps of one lie", `
+			link 1 2 100us 100us
+			run 4s
+			link 1 2 0s 0s
+			run 100ms
+			packet 1 2 -3ms
+			packet 2 1 3500us
+			delay 1 2 140us
+			run 1s
+			packet 1 2 100us
+			packet 2 1 100us
+			run 1s
+			delay 1 2 140us`, `
+			unknown: packets contradict the estimate: a clock was set, or stamps are wrong
+			140µs +-141µs`},
+		{"packets are few, and a clock is set", `
+			link 1 2 100us 100us
+			run 4s
+			link 1 2 0s 0s
+			run 100ms
+			clock 2 -10ms 0
+			packet 1 2 100us
+			packet 2 1 100us
+			run 1s
+			packet 1 2 100us
+			packet 2 1 100us
+			run 1s`, `
+			step 1-2 by -10ms`},
 		{"a clock jumps a year ahead", `
 			link 1 2 10us 10us
 			link 2 3 10us 10us
@@ -300,7 +333,7 @@ func TestClocks(t *testing.T) {
 			40µs +-12µs
 			40µs +-12µs
 			step 1-2 by 1ms
-			2.005379s +-11µs, 199964 ppb`},
+			2.005379s +-11µs, 200010 ppb`},
 		{"stamps that wrap too soon say nothing", `
 			wrap 16777216
 			link 1 2 10us 10us

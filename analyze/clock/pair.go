@@ -1,6 +1,9 @@
 package clock
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // A point is a bound on the difference of two clocks.
 type point struct {
@@ -76,6 +79,15 @@ func (h *history) add(p point, direction int, drift float64) {
 	h.n++
 }
 
+// drop forgets p, and reports whether it was there.
+func (h *history) drop(p *point) bool {
+	i := slices.Index(h.all(), *p)
+	if i >= 0 {
+		h.n = copy(h.points[i:h.n], h.points[i+1:h.n]) + i
+	}
+	return i >= 0
+}
+
 // A pair is what is known of the clocks of two neighbours, a < b.
 type pair struct {
 	used         bool
@@ -108,8 +120,11 @@ type pair struct {
 	// Of the open window.
 	quickest        int64 // smallest lag
 	inside, outside uint32
-	doubt           bool // a sample contradicts fit
+	doubts          uint32 // samples that contradict fit
+	witness         point  // the last of them
+	witnessOf       int    // its direction
 
+	spared bool // the only sample that contradicted the fit in the last window was left out
 	shaken bool // a sample of the last window contradicted the fit, or a clock jumped in it
 }
 
@@ -149,7 +164,8 @@ func (p *pair) take(s *Sample, slot, lateNs int64) bool {
 	point := point{slot: slot, at: at, diff: p.near(diff)}
 	p.history[direction].add(point, direction, p.fit.drift)
 	if p.state == good && p.fit.contradicts(&point, direction) {
-		p.doubt = true
+		p.doubts++
+		p.witness, p.witnessOf = point, direction
 	}
 	return true
 }
@@ -185,7 +201,9 @@ func (p *pair) position(reading uint64, atNs int64) int64 {
 func (p *pair) near(diff int64) int64 { return p.baseNs + Wrapped(diff-p.baseNs, p.wrapNs) }
 
 // close ends the window whose last slot is last, which ended at endNs by the clock here. It is true if a clock jumped
-// by config.StepNs or more since the window before.
+// by config.StepNs or more since the window before. One sample alone is no proof: reports of two packets that look
+// alike may have been taken for those of one. It is left out, and a jump told if another one shows it in the next
+// window.
 func (p *pair) close(last, endNs int64, config *Config, scratch *scratch) (step Step, ok bool) {
 	switch {
 	case p.outside > p.inside:
@@ -194,8 +212,9 @@ func (p *pair) close(last, endNs int64, config *Config, scratch *scratch) (step 
 		p.lagNs = p.quickest
 	}
 	fresh := p.inside > 0
-	p.shaken = p.doubt
-	p.inside, p.outside, p.doubt = 0, 0, false
+	p.shaken = p.doubts > 0
+	alone := p.doubts == 1 && !p.spared
+	p.inside, p.outside, p.doubts = 0, 0, 0
 	for d := range p.history {
 		p.history[d].keep(last-slots*windows+1, last)
 	}
@@ -209,23 +228,27 @@ func (p *pair) close(last, endNs int64, config *Config, scratch *scratch) (step 
 	}
 	p.idle = 0
 	first := last - slots + 1 // slot of this window
+	p.spared = alone && p.history[p.witnessOf].drop(&p.witness)
 	p.refit(first, scratch)
 	if p.state != good {
 		return step, false
 	}
-	if jump, margin := p.jump(endNs, config.WindowNs); p.before.valid &&
-		math.Abs(float64(jump)) > margin+float64(config.StepNs) {
+	jump, margin := p.jump(endNs, config.WindowNs)
+	jumped := p.before.valid && math.Abs(float64(jump)) > margin+float64(config.StepNs)
+	if jumped {
 		p.steps++
 		p.shaken = true
 		p.stepNs = jump
 		// When it was is not known, and since then the clock has run at its new rate.
 		margin += math.Abs(p.fit.drift-p.before.drift) * float64(endNs-p.beforeEnds)
 		step = Step{A: p.a, B: p.b, AfterNs: p.beforeEnds, BeforeNs: endNs, StepNs: jump, UncertaintyNs: ceilNs(margin)}
-		ok = true
+	}
+	if p.spared && !jumped { // or it did, which the next window will show
+		return step, false
 	}
 	p.before, p.beforeEnds = p.fit, endNs
 	p.baseNs = p.fit.offset
-	return step, ok
+	return step, jumped
 }
 
 // jump returns how far the line of this window, which ended at endNs by the clock here, is from where the one before

@@ -24,7 +24,7 @@ func (c *Estimator) suspect(p *pair) {
 
 // doubted reports whether the estimate of a pair cannot be trusted in this window.
 func (c *Estimator) doubted(p *pair) bool {
-	return p.doubt || p.planted && (c.nodes[p.nodeA].doubts > 1 || c.nodes[p.nodeB].doubts > 1)
+	return p.doubts > 0 || p.planted && (c.nodes[p.nodeA].doubts > 1 || c.nodes[p.nodeB].doubts > 1)
 }
 
 // blame finds out whose clock each step of this window was.

@@ -54,7 +54,7 @@ func (c *Estimator) plant() {
 			p.nodeA, _ = c.nodeAt(p.a)
 			p.nodeB, _ = c.nodeAt(p.b)
 			p.planted = true
-			if p.doubt { // only by Merge: the window goes on
+			if p.doubts > 0 { // only by Merge: the window goes on
 				c.suspect(p)
 			}
 		}

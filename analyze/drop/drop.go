@@ -2,6 +2,7 @@ package drop
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/waybill-int/waybill/analyze/topology"
@@ -15,6 +16,16 @@ type Key struct {
 	Reason  uint8
 	Table   telemetry.ReasonTable // numbers mean different things at different nodes
 	RuleKey uint64                // Transparent Security: the mitigation rule
+}
+
+// IsNowhere reports whether packets dropped for the reason had no place to go to. What is dropped because a queue is
+// full, a filter says so, a link is down or the TTL is used up is no blackhole, and other events tell of it.
+func (key *Key) IsNowhere() bool {
+	switch r := dropreason.Of(key.Table, key.Reason); r.Group {
+	case dropreason.General, dropreason.L2, dropreason.L3, dropreason.Tunnel:
+		return r.Severity > telemetry.Info && !strings.Contains(r.ID, "ttl")
+	}
+	return false
 }
 
 type drop struct {

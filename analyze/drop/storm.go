@@ -48,6 +48,14 @@ func (s *Storm) Begin() (sinceNs int64, drops uint64, rate float64) {
 	return since, drops, float64(drops) * 1e9 / float64(max(until-since, int64(time.Second)))
 }
 
+// UntilNs is when the last of the packets was dropped, nanoseconds since 1970.
+func (s *Storm) UntilNs() (ns int64) {
+	for i := range s.rows {
+		ns = max(ns, s.rows[i].untilNs)
+	}
+	return ns
+}
+
 // Join adds what was dropped there until the scan before: many drops are no fewer because somebody looked in between.
 func (s *Storm) Join(before *Storm) {
 	s.Drops += before.Drops

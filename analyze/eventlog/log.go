@@ -46,6 +46,9 @@ func (k *Key) ID(startNs int64) string {
 	if k.Rule != 0 {
 		fmt.Fprint(h, k.Rule)
 	}
+	if k.Exporter.Domain != 0 {
+		fmt.Fprint(h, "/", k.Exporter.Domain)
+	}
 	return fmt.Sprintf("%016x", h.Sum64())
 }
 

@@ -24,28 +24,30 @@ type openState struct {
 
 // A keyState is an Key; the test fails if a field is missing.
 type keyState struct {
-	Kind    telemetry.EventKind `json:"kind"`
-	Node    uint32              `json:"node"`
-	Port    uint32              `json:"port"`
-	Queue   uint8               `json:"queue"`
-	Reason  uint8               `json:"reason"`
-	ToNode  uint32              `json:"to_node"`
-	ToPort  uint32              `json:"to_port"`
-	Rule    int32               `json:"rule,omitempty"`
-	Unnamed bool                `json:"unnamed,omitempty"`
-	Source  netip.Addr          `json:"source"`
-	XNode   uint32              `json:"x_node"`
-	HWID    uint8               `json:"hw_id"`
-	Version telemetry.Version   `json:"version"`
-	HasNode bool                `json:"has_node"`
-	Header  bool                `json:"header"`
+	Kind      telemetry.EventKind `json:"kind"`
+	Node      uint32              `json:"node"`
+	Port      uint32              `json:"port"`
+	Queue     uint8               `json:"queue"`
+	Reason    uint8               `json:"reason"`
+	ToNode    uint32              `json:"to_node"`
+	ToPort    uint32              `json:"to_port"`
+	Rule      int32               `json:"rule,omitempty"`
+	Unnamed   bool                `json:"unnamed,omitempty"`
+	Source    netip.Addr          `json:"source"`
+	Collector string              `json:"collector,omitempty"`
+	XNode     uint32              `json:"x_node"`
+	HWID      uint8               `json:"hw_id"`
+	Domain    uint32              `json:"domain,omitempty"`
+	Version   telemetry.Version   `json:"version"`
+	HasNode   bool                `json:"has_node"`
+	Header    bool                `json:"header"`
 }
 
 func (k *Key) state() keyState {
 	x := &k.Exporter
 	return keyState{
 		k.Kind, k.Node, k.Port, k.Queue, k.Reason, k.ToNode, k.ToPort, k.Rule, k.Unnamed,
-		x.Source, x.Node, x.HWID, x.Version, x.HasNode, x.Header,
+		x.Source, x.Collector, x.Node, x.HWID, x.Domain, x.Version, x.HasNode, x.Header,
 	}
 }
 
@@ -54,7 +56,7 @@ func (s *keyState) key() Key {
 		Kind: s.Kind, Node: s.Node, Port: s.Port, Queue: s.Queue, Reason: s.Reason, ToNode: s.ToNode, ToPort: s.ToPort,
 		Rule: s.Rule, Unnamed: s.Unnamed,
 		Exporter: telemetry.ExporterKey{
-			Source: s.Source, Node: s.XNode, HWID: s.HWID, Version: s.Version,
+			Collector: s.Collector, Source: s.Source, Node: s.XNode, HWID: s.HWID, Domain: s.Domain, Version: s.Version,
 			HasNode: s.HasNode, Header: s.Header,
 		},
 	}

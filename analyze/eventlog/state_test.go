@@ -76,7 +76,7 @@ func TestStateEventKey(t *testing.T) {
 	key := Key{
 		Kind: 1, Node: 2, Port: 3, Queue: 4, Reason: 5, ToNode: 6, ToPort: 7, Rule: 10, Unnamed: true,
 		Exporter: telemetry.ExporterKey{
-			Source: netip.MustParseAddr("192.0.2.1"), Node: 8, HWID: 9, Version: 2,
+			Collector: "dc1", Source: netip.MustParseAddr("192.0.2.1"), Node: 8, HWID: 9, Domain: 11, Version: 2,
 			HasNode: true, Header: true,
 		},
 	}

@@ -17,6 +17,7 @@ type event struct {
 	of       *event // what it follows from; nil: it is a cause
 	rule     *rule  // by which
 	others   []*event
+	with     []*event // of a storm: queues of other incidents, which dropped some of its packets
 }
 
 func newEvent(e *telemetry.Event) event {
@@ -43,6 +44,9 @@ func (e *event) touches(node *uint32) bool { return same(e.Node, node) || same(e
 
 // samePort reports whether both are about the same port of the same node.
 func (e *event) samePort(o *event) bool { return same(e.Node, o.Node) && same(e.Port, o.Port) }
+
+// sameQueue reports whether both are about the same queue of the same port.
+func (e *event) sameQueue(o *event) bool { return e.samePort(o) && same(e.Queue, o.Queue) }
 
 // samePortBack reports whether o is about the port at the other end of a link.
 func (e *event) samePortBack(o *event) bool { return same(e.ToNode, o.Node) && same(e.ToPort, o.Port) }
@@ -89,6 +93,22 @@ func (e *event) group() dropreason.Group {
 		return r.Group
 	}
 	return dropreason.General
+}
+
+// isCongestion reports whether a queue was long for more than a second, which is no microburst.
+func (e *event) isCongestion() bool { return e.to-e.from > int64(time.Second) }
+
+// firstQueue returns the first of the same queues in a row of which e is one.
+func (e *event) firstQueue() *event {
+	for e.of != nil && isQueue(e.of.Kind) {
+		e = e.of
+	}
+	return e
+}
+
+// isLossOfReports reports whether e says that reports did not come.
+func (e *event) isLossOfReports() bool {
+	return e.Kind == telemetry.EventReportLoss || e.Kind == telemetry.EventExporterSilent
 }
 
 func (e *event) dropsAtQueue() bool { return e.group() == dropreason.Buffer }

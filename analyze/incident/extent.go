@@ -26,12 +26,19 @@ func tollOf(chain []*event) (t toll) {
 		}
 	}
 	for _, e := range chain {
-		if isQueue(e.Kind) {
+		switch {
+		case !isQueue(e.Kind):
+		case e.Extent != nil:
+			t.Packets += e.Extent.Packets
+		default:
 			t.Packets += e.Count
 		}
 		lost := e.lost()
 		if slices.ContainsFunc(storms, e.isPartOfStorm) || slices.ContainsFunc(others, e.isStormOf) {
 			lost = 0
+		}
+		if lost > 0 && e.with != nil {
+			e, lost = e.alone(chain)
 		}
 		t.lost += lost
 		t.add(e, lost)
@@ -62,7 +69,8 @@ func (t *toll) add(e *event, lost uint64) {
 	case telemetry.EventLatencyAnomaly, telemetry.EventECMPImbalance: // whose packets these were nobody counts
 		t.Partly = true
 	default:
-		if lost > 0 && e.Extent == nil { // an event of an older version
+		t.Partly = t.Partly || e.Kind == telemetry.EventLinkLost // of those on the link as it failed nobody tells
+		if lost > 0 && e.Extent == nil {                         // an event of an older version
 			t.Flowless += lost
 			t.Lengthless += lost
 		} else if lost > 0 {
@@ -70,6 +78,56 @@ func (t *toll) add(e *event, lost uint64) {
 		}
 	}
 	t.Packets = packets
+}
+
+// shareStorms finds storms that go on while their queue is long for the sake of several incidents.
+func shareStorms(list []event) {
+	type port struct{ node, port uint32 }
+	full := map[port][]*event{}
+	for i := range list {
+		if e := &list[i]; isQueue(e.Kind) && e.Node != nil && e.Port != nil && e.lost() > 0 {
+			k := port{*e.Node, *e.Port}
+			full[k] = append(full[k], e)
+		}
+	}
+	for i := range list {
+		e := &list[i]
+		if e.Kind != telemetry.EventDropStorm || e.Node == nil || e.Port == nil || !e.dropsAtQueue() {
+			continue
+		}
+		for _, q := range full[port{*e.Node, *e.Port}] {
+			if q.root() != e.root() && q.from <= e.to && q.to >= e.from {
+				e.with = append(e.with, q)
+			}
+		}
+	}
+}
+
+// alone returns a storm without what queues of other incidents dropped meanwhile, and how many packets remain. A flow
+// is of theirs if its packets were in these queues and not in those of the chain.
+func (e *event) alone(chain []*event) (storm *event, lost uint64) {
+	lost = e.lost()
+	var here, there telemetry.Distinct
+	for _, q := range e.with {
+		lost -= min(q.lost(), lost)
+		if q.Extent != nil {
+			there.Merge(q.Extent.Flows)
+		}
+	}
+	for _, q := range chain {
+		if isQueue(q.Kind) && q.samePort(e) && q.Extent != nil {
+			here.Merge(q.Extent.Flows)
+		}
+	}
+	if e.Extent == nil {
+		return e, lost
+	}
+	x := *e.Extent
+	x.Flows = slices.DeleteFunc(slices.Clone(x.Flows), func(h uint64) bool { return there.Has(h) && !here.Has(h) })
+	x.Flowless += uint64(len(e.Extent.Flows) - len(x.Flows)) // or it is of both
+	rest := *e.Event
+	rest.Extent = &x
+	return &event{Event: &rest}, lost
 }
 
 // lost returns how many packets an event says were dropped or lost.
@@ -117,7 +175,9 @@ func (e *event) sharesDrops(storm *event) bool {
 }
 
 // counted are the names of the counts that may be lower bounds.
-var counted = []string{"bytes_hit", "flows_hit", "hosts_hit", "packets_hit"}
+var counted = []string{"bytes_hit", "flows_hit", "flows_moved", "hosts_hit", "packets_hit", packetsLost}
+
+const packetsLost = "packets_lost"
 
 // addTo fills in what an incident hit.
 func (t *toll) addTo(n *telemetry.Incident) {
@@ -126,8 +186,8 @@ func (t *toll) addTo(n *telemetry.Incident) {
 	n.FlowsHit, flows = t.Flows.Count()
 	n.HostsHit, hosts = t.Hosts.Count()
 	least := []bool{
-		t.Lengthless > 0 || t.Partly, !flows || t.Flowless > 0 || t.Partly, !hosts || t.Flowless > 0 || t.Partly,
-		t.Partly,
+		t.Lengthless > 0 || t.Partly, !flows || t.Flowless > 0 || t.Partly, false,
+		!hosts || t.Flowless > 0 || t.Partly, t.Partly, t.Partly,
 	}
 	for i, name := range counted {
 		if least[i] {

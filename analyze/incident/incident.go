@@ -5,14 +5,17 @@ package incident
 
 import (
 	"cmp"
+	"fmt"
+	"math"
 	"slices"
 	"time"
 
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// Of returns the incidents of events, the latest first. New flows are none. It keeps nothing of the events.
-func Of(events []telemetry.Event) []telemetry.Incident {
+// Of returns the incidents of events, the latest first. New flows are none. Where something could not be seen meanwhile
+// their counts are lower bounds; nil: nobody knows. It keeps nothing of the events.
+func Of(events []telemetry.Event, arrivals Arrivals) []telemetry.Incident {
 	list := make([]event, 0, len(events))
 	for i := range events {
 		if events[i].Kind != telemetry.EventNewFlow {
@@ -22,6 +25,7 @@ func Of(events []telemetry.Event) []telemetry.Incident {
 	slices.SortFunc(list, func(a, b event) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.ID, b.ID)) })
 	explain(list, false)
 	explain(list, true)
+	shareStorms(list)
 	chains := map[*event][]*event{}
 	for i := range list {
 		root := list[i].root()
@@ -32,14 +36,14 @@ func Of(events []telemetry.Event) []telemetry.Incident {
 	for root, chain := range chains {
 		ids[root] = first(chain).ID
 	}
+	losses := slices.DeleteFunc(slices.Clone(list), func(e event) bool { return !e.isLossOfReports() })
 	for root, chain := range chains {
 		n := newIncident(root, chain)
-		for _, c := range root.others {
-			n.PossibleCauses = append(n.PossibleCauses, possible(root, c, ids[c]))
-		}
+		addUnseen(&n, losses, arrivals)
+		n.Text = sentence(root, chain, &n)
+		n.PossibleCauses = root.possibleCauses(ids)
 		incidents = append(incidents, n)
 	}
-	addDoubts(incidents, list)
 	slices.SortFunc(incidents, func(a, b telemetry.Incident) int {
 		return cmp.Or(b.Start.Compare(a.Start), cmp.Compare(a.ID, b.ID))
 	})
@@ -166,6 +170,7 @@ func newIncident(root *event, chain []*event) telemetry.Incident {
 			}
 		}
 		switch {
+		case e.with != nil: // it may have gone on for the sake of others
 		case e.End == nil:
 			n.End = nil
 		case n.End != nil && e.End.After(*n.End):
@@ -197,7 +202,6 @@ func newIncident(root *event, chain []*event) telemetry.Incident {
 	n.FlowsMoved = moved(chain)
 	cost := tollOf(chain)
 	cost.addTo(&n)
-	n.Text = sentence(root, chain, &n)
 	return n
 }
 
@@ -212,47 +216,68 @@ func moved(chain []*event) (n uint64) {
 
 // Arrivals know what exporters could not tell.
 type Arrivals interface {
-	// Between returns what could not be seen of nodes from fromNs to toNs, in nanoseconds since 1970.
-	Between(nodes []uint32, fromNs, toNs int64) []telemetry.Unseen
+	// Between returns what could not be seen of nodes from fromNs to toNs, in nanoseconds since 1970, and whether that
+	// is known.
+	Between(nodes []uint32, fromNs, toNs int64) (list []telemetry.Unseen, known bool)
 }
 
-// AddUnseen says of incidents what could not be seen while they lasted, up to nowNs: their counts are lower bounds
-// then. It changes the list, and nothing that its incidents share with others.
-func AddUnseen(incidents []telemetry.Incident, arrivals Arrivals, nowNs int64) {
-	for i := range incidents {
-		n, to := &incidents[i], nowNs
-		if n.End != nil {
-			to = n.End.UnixNano()
+// addUnseen says what could not be seen during an incident: its counts are lower bounds then. That reports were lost is
+// known by events, or by arrivals.
+func addUnseen(n *telemetry.Incident, losses []event, arrivals Arrivals) {
+	from, to := n.Start.UnixNano(), int64(math.MaxInt64)
+	if n.End != nil {
+		to = n.End.UnixNano()
+	}
+	itself := n.Kind == telemetry.EventReportLoss || n.Kind == telemetry.EventExporterSilent
+	for i := range losses {
+		if e := &losses[i]; !itself && e.from <= to && e.to >= from {
+			n.Doubts = append(n.Doubts, "counts may be too low: "+e.Text)
 		}
-		if n.Unseen = arrivals.Between(n.Nodes, n.Start.UnixNano(), to); n.Unseen != nil {
-			n.AtLeast = slices.Clone(counted)
+	}
+	if arrivals != nil {
+		var known bool
+		if n.Unseen, known = arrivals.Between(n.Nodes, from, to); !known {
+			n.Doubts = append(n.Doubts, "counts may be too low: what exporters could not tell is no longer kept of that time")
 		}
+	}
+	if n.Doubts != nil || n.Unseen != nil {
+		n.AtLeast = slices.Clone(counted)
 	}
 }
 
-// addDoubts says of incidents that reports were lost meanwhile, or that a node told nothing.
-func addDoubts(incidents []telemetry.Incident, list []event) {
-	losses := slices.DeleteFunc(slices.Clone(list), func(e event) bool {
-		return e.Kind != telemetry.EventReportLoss && e.Kind != telemetry.EventExporterSilent
+// possibleCauses returns what may have caused e, the nearest in time first, and what speaks for and against each.
+func (e *event) possibleCauses(ids map[*event]string) []telemetry.PossibleCause {
+	for i, c := range e.others { // which may follow from something since
+		e.others[i] = c.root()
+	}
+	slices.SortFunc(e.others, func(a, b *event) int {
+		return cmp.Or(cmp.Compare(e.away(a), e.away(b)), cmp.Compare(b.Severity, a.Severity), cmp.Compare(a.ID, b.ID))
 	})
-	for i := range incidents {
-		n := &incidents[i]
-		if n.Kind == telemetry.EventReportLoss || n.Kind == telemetry.EventExporterSilent {
-			continue
+	e.others = slices.DeleteFunc(slices.Compact(e.others), func(c *event) bool { return c == e })
+	var list []telemetry.PossibleCause
+	for i, c := range e.others {
+		against := e.others[0].Text + " began nearer to it: " + e.began(e.others[0])
+		if i == 0 {
+			against = "it is not proved"
 		}
-		for k := range losses {
-			e := &losses[k]
-			if (n.End == nil || e.from <= n.End.UnixNano()) && e.to >= n.Start.UnixNano() {
-				n.Doubts = append(n.Doubts, "counts may be too low: "+e.Text)
-				n.AtLeast = slices.Clone(counted)
-			}
+		if i == 0 && len(e.others) > 1 {
+			against = e.others[1].Text + " explains it as well: it began " + e.began(e.others[1])
 		}
+		list = append(list, telemetry.PossibleCause{
+			Incident: ids[c], Kind: c.Kind, Text: c.Text,
+			For: e.rule.because + "; it began " + e.began(c), Against: against,
+		})
 	}
+	return list
 }
 
-func possible(e, c *event, id string) telemetry.PossibleCause {
-	return telemetry.PossibleCause{
-		Incident: id, Kind: c.Kind, Text: c.Text, For: e.rule.because,
-		Against: "other incidents of that time explain it as well",
+// away is how far apart e and c begin.
+func (e *event) away(c *event) time.Duration { return time.Duration(e.from - c.from).Abs() }
+
+func (e *event) began(c *event) string {
+	when := "before"
+	if c.from > e.from {
+		when = "after, and events begin as exactly as a scan"
 	}
+	return fmt.Sprintf("%.1f s %s", e.away(c).Seconds(), when)
 }

@@ -152,6 +152,10 @@ var ruleCases = map[string][3]string{
 		"path_change 2 2 node=1 port=2 new_port=3 way=abc", "waypoint_missed 3 9 node=7 way=abc",
 		"waypoint_missed 3 9 node=7 way=abd",
 	},
+	"queue_goes_on": {
+		"microburst 2 9 node=1 port=3 queue=0", "microburst 9.1 9.2 node=1 port=3 queue=0",
+		"microburst 9.4 9.5 node=1 port=3 queue=0",
+	},
 	"same_queue": {
 		"microburst 2 3 node=1 port=3 queue=0", "microburst 4 5 node=1 port=3 queue=0",
 		"microburst 4 5 node=1 port=3 queue=1",
@@ -202,13 +206,13 @@ func TestRules(t *testing.T) {
 		}
 		events := eventsOf(t, c[0], c[1])
 		for _, order := range [][]int{{0, 1}, {1, 0}} {
-			list := Of([]telemetry.Event{events[order[0]], events[order[1]]})
+			list := Of([]telemetry.Event{events[order[0]], events[order[1]]}, nil)
 			if len(list) != 1 || list[0].Events[1].Of != "00" || list[0].Events[1].Rule != r.id ||
 				list[0].Events[1].Likely != r.likely || list[0].Kind != events[0].Kind {
 				t.Errorf("%s: got %+v", r.id, list)
 			}
 		}
-		for _, n := range Of(eventsOf(t, c[0], c[2])) {
+		for _, n := range Of(eventsOf(t, c[0], c[2]), nil) {
 			for _, e := range n.Events {
 				if e.Rule == r.id {
 					t.Errorf("%s: %s follows from %s", r.id, c[2], c[0])
@@ -221,12 +225,56 @@ func TestRules(t *testing.T) {
 	}
 }
 
+// What fills a queue before or after something is not said to follow from it, nor is a queue that is long for a moment
+// what was congested for long.
+func TestQueuesApart(t *testing.T) {
+	const loop, uneven = "loop 2 4 node=1 path=sw1,sw5", "ecmp_imbalance 2 9 node=5 port=3"
+	const queue = " node=5 port=3 queue=0"
+	for _, c := range []struct {
+		events []string
+		want   []int // how many events the incidents have, the latest first
+	}{
+		{[]string{loop, "microburst 1 1.9" + queue}, []int{1, 1}},
+		{[]string{loop, "microburst 1.5 2.1" + queue}, []int{2}},
+		{[]string{loop, "microburst 4.1 4.2" + queue}, []int{1, 1}},
+		{[]string{loop, "microburst 3 4" + queue, "microburst 4.1 4.2" + queue}, []int{3}},
+		{[]string{loop, "microburst 3 4" + queue, "microburst 4.4 4.5" + queue}, []int{1, 2}},
+		{[]string{uneven, "incast 0.7 0.8" + queue}, []int{1, 1}},
+		{[]string{"microburst 2 9" + queue, "microburst 9.1 9.2" + queue}, []int{2}},
+		{[]string{"microburst 2 9" + queue, "microburst 9.4 9.5" + queue}, []int{1, 1}},
+		{[]string{"microburst 2 9" + queue, "microburst 9.1 9.2" + queue, "microburst 9.6 9.7" + queue}, []int{1, 2}},
+		{[]string{"microburst 2 2.1" + queue, "microburst 9 9.1" + queue}, []int{2}},
+		{[]string{"microburst 2 2.1" + queue, "microburst 2.2 2.3 severity=info" + queue}, []int{2}},
+		{[]string{"microburst 2 2.1 severity=info" + queue, "microburst 2.2 2.3" + queue}, []int{1, 1}},
+		{ // the queue was long for a moment before the congestion too, but that is what goes on
+			[]string{
+				"microburst 2 2.1 severity=info" + queue, "microburst 4 9" + queue,
+				"microburst 9.1 9.2 severity=info" + queue,
+			},
+			[]int{2, 1},
+		},
+	} {
+		var got []int
+		for _, n := range Of(eventsOf(t, c.events...), nil) {
+			got = append(got, len(n.Events))
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%q: got incidents of %v events, want %v", c.events, got, c.want)
+		}
+	}
+	storm := "drop_storm 2 10 node=5 port=3 cause=queue_full count=9"
+	n, _ := Find(Of(eventsOf(t, "microburst 2 9 drops=7"+queue, "microburst 10 10.1 drops=2"+queue, storm), nil), "00")
+	if want := epoch.Add(9 * time.Second); !n.End.Equal(want) {
+		t.Errorf("the storm of another burst goes on: got an end at %v, want %v", n.End, want)
+	}
+}
+
 // A blackhole that was there before a link failed does not follow from that.
 func TestBlackholeBeforeLink(t *testing.T) {
 	const hole = "blackhole 2 9 node=7 cause=no_route first_drop_after="
 	const link = "link_lost 2.5 9 node=1 port=2 to=5 to_port=1 count=4"
 	for after, want := range map[string]int{"100000000": 2, "700000000": 1} {
-		if list := Of(eventsOf(t, hole+after, link)); len(list) != want {
+		if list := Of(eventsOf(t, hole+after, link), nil); len(list) != want {
 			t.Errorf("first drop after %s ns: got %d incidents, want %d", after, len(list), want)
 		}
 	}
@@ -240,17 +288,17 @@ func TestTwoFaultsAtOnce(t *testing.T) {
 		"drop_storm 2 3 node=1 port=2 cause=egress_link_down count=40",
 		"drop_storm 2 3 node=6 port=1 cause=egress_link_down count=2", "blackhole 3 9 node=7 cause=no_route count=50",
 		"new_flow 3 4 node=7",
-	))
+	), nil)
 	byID := map[string]*telemetry.Incident{}
 	for i := range list {
 		byID[list[i].ID] = &list[i]
 	}
-	if n := byID["00"]; n == nil || n.Text != "link sw1-sw5 down for 7.0 s: 40 packets lost" || n.PacketsLost != 40 ||
-		len(n.Events) != 3 {
+	if n := byID["00"]; n == nil || n.Text != "link sw1-sw5 down for 7.0 s: at least 40 packets lost" ||
+		n.PacketsLost != 40 || len(n.Events) != 3 {
 		t.Errorf("got %+v", n)
 	}
 	found, ok := Find(list, "02")
-	if !ok || found.Text != "link sw3-sw6 down for 6.5 s: 2 packets lost" || len(found.Events) != 3 {
+	if !ok || found.Text != "link sw3-sw6 down for 6.5 s: at least 2 packets lost" || len(found.Events) != 3 {
 		t.Errorf("got %+v", found)
 	}
 	n := byID["06"]
@@ -258,16 +306,27 @@ func TestTwoFaultsAtOnce(t *testing.T) {
 		n.PacketsLost != 50 {
 		t.Fatalf("got %+v", list)
 	}
-	for _, c := range n.PossibleCauses {
-		if byID[c.Incident] == nil || c.Kind != telemetry.EventLinkLost || c.For == "" || c.Against == "" {
-			t.Errorf("got %+v", c)
+	for i, want := range []telemetry.PossibleCause{ // the nearest in time first
+		{
+			Incident: found.ID, Kind: telemetry.EventLinkLost, Text: found.Events[0].Text,
+			For:     "without the link there is no way to these addresses; it began 0.5 s before",
+			Against: lostLink + " explains it as well: it began 1.0 s before",
+		},
+		{
+			Incident: "00", Kind: telemetry.EventLinkLost, Text: lostLink,
+			For:     "without the link there is no way to these addresses; it began 1.0 s before",
+			Against: found.Events[0].Text + " began nearer to it: 0.5 s before",
+		},
+	} {
+		if n.PossibleCauses[i] != want {
+			t.Errorf("got %+v, want %+v", n.PossibleCauses[i], want)
 		}
 	}
 }
 
 // A link of which no port says that it is down may only have no traffic.
 func TestSilentLinkIsNotSaidToBeDown(t *testing.T) {
-	list := Of(eventsOf(t, lostLink, "link_lost 2 9 node=5 port=1 to=1 to_port=2"))
+	list := Of(eventsOf(t, lostLink, "link_lost 2 9 node=5 port=1 to=1 to_port=2"), nil)
 	if len(list) != 1 || list[0].Text != "link sw1-sw5 carries nothing for 7.0 s" {
 		t.Errorf("got %+v", list)
 	}
@@ -279,7 +338,7 @@ func TestOngoing(t *testing.T) {
 		t, "link_lost 2 - node=1 port=2 to=5 to_port=1",
 		"drop_storm 2 3 node=1 port=2 cause=egress_link_down severity=critical", "report_loss 4 5 source=192.0.2.1",
 		"exporter_silent 6 - node=7", "exporter_silent 0 1 node=8",
-	))
+	), nil)
 	n, _ := Find(list, "01")
 	if n.End != nil || n.Severity != telemetry.Critical || len(n.Doubts) != 2 ||
 		!strings.Contains(n.Text, "down since 09:00:02 UTC") {
@@ -307,7 +366,7 @@ func TestEveryEventOnce(t *testing.T) {
 			}
 			events = append(events, e)
 		}
-		list := Of(events)
+		list := Of(events, nil)
 		count := map[string]int{}
 		for _, n := range list {
 			for k, e := range n.Events {
@@ -326,7 +385,7 @@ func TestEveryEventOnce(t *testing.T) {
 			}
 		}
 		random.Shuffle(len(events), func(i, j int) { events[i], events[j] = events[j], events[i] })
-		if again := Of(events); !reflect.DeepEqual(again, list) {
+		if again := Of(events, nil); !reflect.DeepEqual(again, list) {
 			t.Fatalf("in another order\n%+v\nis not\n%+v", again, list)
 		}
 	}
@@ -343,7 +402,7 @@ func BenchmarkOf(b *testing.B) {
 		})
 	}
 	for b.Loop() {
-		Of(events)
+		Of(events, nil)
 	}
 }
 
@@ -356,7 +415,8 @@ func TestExtent(t *testing.T) {
 			e.Extent.Add(&key, e.Count/uint64(len(flows)), bytes/uint64(len(flows)))
 		}
 	}
-	all := []string{"bytes_hit", "flows_hit", "hosts_hit", "packets_hit"}
+	some := []string{"bytes_hit", "flows_hit", "hosts_hit"}
+	all := append(slices.Clone(some), "packets_hit", packetsLost)
 	for _, c := range []struct {
 		events                             []string
 		hits                               [][]uint64 // flows of each event
@@ -376,23 +436,33 @@ func TestExtent(t *testing.T) {
 				"path_change 3 3 node=1 port=2 new_port=3",
 			},
 			hits: [][]uint64{{1, 2, 3}, {1}, {3, 4}}, lost: 9, packets: 9, bytes: 900, flows: 4, hosts: 5,
+			least: all, // besides those that were on the link as it failed
 		},
 		{ // what waited in a queue, and what it dropped
 			events: []string{"microburst 2 4 node=1 port=3 count=10", "drop_storm 2 5 node=1 port=3 cause=queue_full count=4"},
 			hits:   [][]uint64{{1, 2}, {2, 5}}, lost: 4, packets: 14, bytes: 1400, flows: 3, hosts: 4,
 		},
+		{ // the storm goes on, for the sake of another burst: nothing says whether flow 6 lost packets in the first
+			events: []string{
+				"microburst 2 9 node=1 port=3 queue=0 count=10 drops=7",
+				"microburst 10 10.1 node=1 port=3 queue=0 drops=2",
+				"drop_storm 2 10 node=1 port=3 cause=queue_full count=9",
+			},
+			hits: [][]uint64{{1, 2}, {6}, {2, 5, 6}}, lost: 7, packets: 17, bytes: 1900, flows: 3, hosts: 5,
+			least: []string{"flows_hit", "hosts_hit"},
+		},
 		{ // of those that a queue dropped nothing says whose they were
 			events: []string{"microburst 2 4 node=1 port=3 count=10 drops=3"},
-			hits:   [][]uint64{{1}}, lost: 3, packets: 13, bytes: 1000, flows: 1, hosts: 2, least: all[:3],
+			hits:   [][]uint64{{1}}, lost: 3, packets: 13, bytes: 1000, flows: 1, hosts: 2, least: some,
 		},
 		{ // an event of before
 			events: []string{"drop_storm 2 5 node=1 port=3 count=4"},
-			hits:   [][]uint64{nil}, lost: 4, packets: 4, least: all[:3],
+			hits:   [][]uint64{nil}, lost: 4, packets: 4, least: some,
 		},
 		{events: []string{"latency_anomaly 2 5 node=1"}, hits: [][]uint64{nil}, least: all},
 		{ // reports were lost meanwhile
 			events: []string{"drop_storm 2 5 node=1 port=3 count=4", "report_loss 3 4 source=192.0.2.1"},
-			hits:   [][]uint64{{1}, nil}, lost: 4, packets: 4, bytes: 400, flows: 1, hosts: 2, least: all,
+			hits:   [][]uint64{{1}, nil}, lost: 4, packets: 4, bytes: 400, flows: 1, hosts: 2, least: counted,
 		},
 	} {
 		events := eventsOf(t, c.events...)
@@ -404,7 +474,7 @@ func TestExtent(t *testing.T) {
 		if events[len(events)-1].Kind == telemetry.EventPathChange {
 			events[len(events)-1].Extent.Bytes, events[len(events)-1].Extent.Lengthless = 0, 0
 		}
-		n, ok := Find(Of(events), "00")
+		n, ok := Find(Of(events, nil), "00")
 		if !ok || n.PacketsLost != c.lost || n.PacketsHit != c.packets || n.BytesHit != c.bytes ||
 			n.FlowsHit != c.flows || n.HostsHit != c.hosts || !slices.Equal(n.AtLeast, c.least) {
 			t.Errorf("%s: got %+v, want %+v", c.events, n, c)
@@ -414,26 +484,71 @@ func TestExtent(t *testing.T) {
 
 type arrivals map[uint32]telemetry.Unseen
 
-func (a arrivals) Between(nodes []uint32, fromNs, toNs int64) (list []telemetry.Unseen) {
+func (a arrivals) Between(nodes []uint32, fromNs, toNs int64) (list []telemetry.Unseen, known bool) {
 	for _, n := range nodes {
 		if one, ok := a[n]; ok {
 			one.Sent = uint64(toNs-fromNs) / 1e9
 			list = append(list, one)
 		}
 	}
-	return list
+	return list, a != nil
 }
 
-// What could not be seen of the nodes of an incident is asked for its time, and makes its counts lower bounds.
+type logOf []telemetry.Event
+
+func (l logOf) Changes() uint64 { return 0 }
+
+func (l logOf) Events(func(*telemetry.Event) bool, int) ([]telemetry.Event, int) { return l, len(l) }
+
+// What exporters could not tell stays with an incident when the ledger no longer has it. If nobody knew it in time, its
+// counts are lower bounds, and it says why.
+func TestUnseenIsRemembered(t *testing.T) {
+	events := logOf(eventsOf(t, "drop_storm 2 4 node=7 port=2 count=4", "drop_storm 2 4 node=8 port=2 count=5"))
+	told := arrivals{7: {Lost: 1}}
+	live := NewLive(events, func() Arrivals { return told })
+	for range 3 {
+		seven, _ := Find(live.Incidents(), "00")
+		eight, _ := Find(live.Incidents(), "01")
+		if len(seven.Unseen) != 1 || !slices.Contains(seven.AtLeast, packetsLost) ||
+			eight.Unseen != nil || slices.Contains(eight.AtLeast, packetsLost) {
+			t.Errorf("got %+v and %+v", seven, eight)
+		}
+		told, live.at = nil, time.Time{} // it forgets, and is asked again
+	}
+	late, _ := Find(NewLive(events, func() Arrivals { return told }).Incidents(), "01")
+	if len(late.Doubts) != 1 || !strings.HasSuffix(late.Text, ": at least 5 packets lost") {
+		t.Errorf("got %+v", late)
+	}
+}
+
+// What could not be seen of the nodes of an incident is asked for its time, and makes its counts lower bounds, in its
+// sentence too.
 func TestUnseen(t *testing.T) {
-	list := Of(eventsOf(t, lostLink, "drop_storm 2 - node=7 port=2 count=4"))
-	AddUnseen(list, arrivals{5: {Lost: 3}}, epoch.Add(12*time.Second).UnixNano())
+	events := eventsOf(
+		t, lostLink, "drop_storm 2 - node=7 port=2 count=4", "loop 2 3 node=8",
+		"path_change 3 3 node=1 port=2 new_port=3",
+	)
+	list := Of(events, arrivals{5: {Lost: 3}, 7: {Lost: 1}})
 	link, _ := Find(list, "00")
-	if len(link.Unseen) != 1 || link.Unseen[0].Lost != 3 || link.Unseen[0].Sent != 7 || len(link.AtLeast) != 4 ||
-		!slices.Equal(link.Nodes, []uint32{1, 5}) {
+	if len(link.Unseen) != 1 || link.Unseen[0].Lost != 3 || link.Unseen[0].Sent != 7 ||
+		!slices.Equal(link.AtLeast, counted) || !slices.Equal(link.Nodes, []uint32{1, 5}) ||
+		!strings.HasSuffix(link.Text, ": at least 1 change of paths") {
 		t.Errorf("got %+v", link)
 	}
-	if storm, _ := Find(list, "01"); storm.Unseen != nil || slices.Contains(storm.AtLeast, "packets_hit") {
+	storm, _ := Find(list, "01")
+	if len(storm.Unseen) != 1 || !strings.HasSuffix(storm.Text, ": at least 4 packets lost") {
 		t.Errorf("got %+v", storm)
+	}
+	if loop, _ := Find(list, "02"); loop.Unseen != nil || loop.AtLeast != nil {
+		t.Errorf("got %+v", loop)
+	}
+	storm, _ = Find(Of(events, nil), "01")
+	if storm.Unseen != nil || strings.Contains(storm.Text, "at least") {
+		t.Errorf("got %+v", storm)
+	}
+	// an event says so too
+	lost := eventsOf(t, "blackhole 2 9 node=1 count=6", "report_loss 3 4 source=192.0.2.1")
+	if n, _ := Find(Of(lost, nil), "00"); !strings.HasSuffix(n.Text, ": at least 6 packets lost") {
+		t.Errorf("got %+v", n)
 	}
 }

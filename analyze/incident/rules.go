@@ -26,7 +26,8 @@ type rule struct {
 	when          string                 // what holds says, in words
 }
 
-// early is how much earlier than its cause an effect may begin: events begin as exactly as a scan.
+// early is how much earlier than its cause an effect may begin: events begin as exactly as a scan. A queue that was
+// short again by then is no effect.
 const early = 1500 * time.Millisecond
 
 // Kinds that stand together in rules.
@@ -101,7 +102,7 @@ var rules = []rule{
 	},
 	{
 		id: "queue_in_loop", causes: kinds(telemetry.EventLoop), effects: queueLong,
-		because: "packets that go round fill the queue", after: time.Second,
+		because: "packets that go round fill the queue", after: 20 * time.Millisecond,
 		holds: (*event).passes, when: "at a node of the loop",
 	},
 	{
@@ -152,11 +153,21 @@ var rules = []rule{
 		when:  "the same path, or the same flow",
 	},
 	{
+		id: "queue_goes_on", local: true, causes: queueLong, effects: queueLong, same: true,
+		because: "the queue was short for a moment only", after: time.Second / 4,
+		holds: func(c, e *event) bool { return c.sameQueue(e) && e.Severity <= c.Severity },
+		when:  "the same queue is long again, and no worse",
+	},
+	{
 		id: "same_queue", local: true, causes: queueLong, effects: queueLong, same: true,
 		because: "the same queue again", after: 10 * time.Second,
 		holds: func(c, e *event) bool {
-			return c.samePort(e) && same(c.Queue, e.Queue) && c.Severity == e.Severity
-		}, when: "with the same severity",
+			first := c.firstQueue()
+			return c.sameQueue(e) && first.of == nil && c.Severity == e.Severity &&
+				first.isCongestion() == e.isCongestion()
+		},
+		when: "both were long for less than a second, or both for more, with the same severity, and nothing else is " +
+			"the cause",
 	},
 	{
 		id: "several_uneven", causes: kinds(telemetry.EventECMPImbalance),
@@ -237,7 +248,7 @@ var rules = []rule{
 
 // holdsAt reports whether times and the rest say that e follows from c. Kinds are the caller's.
 func (r *rule) holdsAt(c, e *event) bool {
-	if c == e || e.from < c.from-int64(early) {
+	if c == e || e.from < c.from-int64(early) || isQueue(e.Kind) && e.to < c.from {
 		return false
 	}
 	if r.same && (e.from < c.from || e.from == c.from && e.ID < c.ID) {

@@ -39,11 +39,18 @@ func sentence(root *event, chain []*event, n *telemetry.Incident) string {
 		}
 	}
 	var cost []string
-	if n.PacketsLost > 0 && (root.Kind != telemetry.EventDropStorm || n.PacketsLost != root.Count) {
-		cost = append(cost, count(n.PacketsLost, "packet")+" lost")
+	atLeast := func(name, what string) string {
+		if slices.Contains(n.AtLeast, name) {
+			return "at least " + what
+		}
+		return what
+	}
+	lost := atLeast(packetsLost, count(n.PacketsLost, "packet")+" lost")
+	if n.PacketsLost > 0 && (root.Kind != telemetry.EventDropStorm || lost[0] == 'a' || n.PacketsLost != root.Count) {
+		cost = append(cost, lost)
 	}
 	if n.FlowsMoved > 0 && root.Kind != telemetry.EventPathChange {
-		cost = append(cost, count(n.FlowsMoved, "change")+" of paths")
+		cost = append(cost, atLeast("flows_moved", count(n.FlowsMoved, "change")+" of paths"))
 	}
 	if len(cost) == 0 {
 		return text

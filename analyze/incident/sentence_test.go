@@ -75,14 +75,14 @@ func TestActionNames(t *testing.T) {
 		{[]telemetry.Event{storm}, ""},
 		{eventsOf(t, "clock_jump 2 3 node=1"), actions[telemetry.EventClockJump]},
 	} {
-		list := Of(c.events)
+		list := Of(c.events, nil)
 		if len(list) != 1 || list[0].Action != c.want {
 			t.Errorf("got %d: %s\nwant %s", len(list), list[0].Action, c.want)
 		}
 	}
 	storm.Cause = "no_route"
 	want := actionOf(&event{Event: &storm}, nil)
-	if list := Of([]telemetry.Event{storm}); list[0].Action != want || strings.Contains(want, "..") ||
+	if list := Of([]telemetry.Event{storm}, nil); list[0].Action != want || strings.Contains(want, "..") ||
 		want == "" || want[len(want)-len("10.0.1.2 → 10.0.4.2 udp"):] != "10.0.1.2 → 10.0.4.2 udp" {
 		t.Errorf("got %s, want %s", list[0].Action, want)
 	}

@@ -48,7 +48,7 @@ type exporter struct {
 	number             uint32 // of the account, from 1 on
 	forgotten          bool   // there is nothing else in it
 	key                telemetry.ExporterKey
-	first, last        int64
+	first, last, gap   int64 // when the first and the latest datagram came, and the latest behind missing ones
 	received, reports  uint64
 	damaged, malformed uint64
 	repeated           uint64 // of reports, those of datagrams that came again
@@ -90,11 +90,11 @@ func (e *Exporters) Observe(headers []telemetry.Header, nowNs int64) telemetry.O
 		h := &headers[i]
 		e.reports += uint64(h.Reports)
 		key := telemetry.ExporterKey{
-			Source: h.Source, Node: h.NodeID, HWID: h.HWID, Version: h.Version,
-			HasNode: h.HasNodeID, Header: h.Dialect != "",
+			Collector: h.Collector, Source: h.Source, Node: h.NodeID, HWID: h.HWID, Version: h.Version,
+			Domain: h.Domain, HasNode: h.HasNodeID, Header: h.Dialect != "",
 		}
 		if !key.Header {
-			key = telemetry.ExporterKey{Source: h.Source}
+			key = telemetry.ExporterKey{Collector: h.Collector, Source: h.Source}
 		}
 		recent := &e.recent[key.Node%recentExporters]
 		x := recent.exporter
@@ -122,6 +122,9 @@ func (e *Exporters) Observe(headers []telemetry.Header, nowNs int64) telemetry.O
 		}
 		if h.HasSequence && x.key.Header {
 			x.hasSequence = true
+			if ahead := (h.Sequence - x.current.highest) & x.mask(); ahead > 1 && ahead <= x.mask()/2 {
+				x.gap = nowNs
+			}
 			if x.observe(h.Sequence) && (x.orderly() || x.isCopy(h)) {
 				h.Repeated = true
 				repeated++
@@ -200,7 +203,7 @@ func (e *Exporters) entry(key telemetry.ExporterKey, h *telemetry.Header, nowNs 
 		}
 	}
 	if key.Header && !e.admits(key) {
-		return e.entry(telemetry.ExporterKey{Source: h.Source}, h, nowNs)
+		return e.entry(telemetry.ExporterKey{Collector: h.Collector, Source: h.Source}, h, nowNs)
 	}
 	if e.full(e.max) {
 		return nil
@@ -275,7 +278,7 @@ func (e *Exporters) Snapshot(list []telemetry.Exporter) []telemetry.Exporter {
 func (x *exporter) answer() telemetry.Exporter {
 	n := x.counts().corrected()
 	a := telemetry.Exporter{
-		Source: x.key.Source, Dialect: x.dialect,
+		Collector: x.key.Collector, Source: x.key.Source, Dialect: x.dialect,
 		First: time.Unix(0, x.first).UTC(), Last: time.Unix(0, x.last).UTC(),
 		Received: x.received, Reports: x.reports,
 		Reordered: n.reordered, Duplicate: n.duplicate, Restarted: n.restarted,
@@ -302,6 +305,7 @@ type Total struct {
 	Restarted         uint64
 	LossKnown         bool
 	LastNs            int64 // when the latest datagram came
+	GapNs             int64 // when the latest came behind missing ones
 }
 
 // Totals appends the total of every account to list. The place of an account does not change; that of one that was
@@ -312,7 +316,7 @@ func (e *Exporters) Totals(list []Total) []Total {
 	for _, x := range e.accounts {
 		n := Total{
 			Key: x.key, Received: x.received, Reports: x.reports, Restarted: x.counts().corrected().restarted,
-			LossKnown: x.lossKnown() == lossIsKnown, LastNs: x.last,
+			LossKnown: x.lossKnown() == lossIsKnown, LastNs: x.last, GapNs: x.gap,
 		}
 		if n.LossKnown {
 			n.Lost = x.lost()

@@ -179,8 +179,9 @@ func (l *Ledger) Loss(q Query, nowNs int64) Answer {
 		a.Until = time.Unix(0, max(min(span.endNs, nowNs), span.startNs)).UTC()
 	}
 	slices.SortStableFunc(a.Exporters, func(a, b telemetry.Loss) int {
-		return cmp.Or(a.Source.Compare(b.Source), cmp.Compare(nodeOrder(a.Node), nodeOrder(b.Node)),
-			cmp.Compare(a.Version, b.Version), cmp.Compare(a.Socket, b.Socket))
+		return cmp.Or(a.Source.Compare(b.Source), cmp.Compare(a.Collector, b.Collector),
+			cmp.Compare(nodeOrder(a.Node), nodeOrder(b.Node)), cmp.Compare(a.Version, b.Version),
+			cmp.Compare(a.Socket, b.Socket))
 	})
 	return a
 }

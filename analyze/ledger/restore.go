@@ -95,7 +95,10 @@ func (l *Ledger) restoreSocket(s *socketState, savedNs int64,
 func (s *exporterState) exporter() *exporter {
 	n := s.Counts.counts()
 	x := &exporter{
-		key:   telemetry.ExporterKey{Source: s.Source, HWID: s.HWID, Version: s.Version, Header: s.Header},
+		key: telemetry.ExporterKey{
+			Collector: s.Collector, Source: s.Source, HWID: s.HWID, Domain: s.Domain,
+			Version: s.Version, Header: s.Header,
+		},
 		first: s.First, last: s.Last, dialect: s.Dialect, nodeless: s.Nodeless,
 		received: n.received, reports: n.reports, repeated: n.repeated, damaged: n.damaged, malformed: n.malformed,
 		closed: n, origin: n,

@@ -32,20 +32,22 @@ type socketState struct {
 }
 
 type exporterState struct {
-	Source   netip.Addr        `json:"source"`
-	Version  telemetry.Version `json:"version"`
-	Node     *uint32           `json:"node"`
-	HWID     uint8             `json:"hw_id"`
-	Header   bool              `json:"header"`
-	Nodeless bool              `json:"nodeless"`
-	Dialect  string            `json:"dialect"`
-	First    int64             `json:"first"`
-	Last     int64             `json:"last"`
-	Counts   countState        `json:"counts"`
-	Closed   countState        `json:"closed"`
-	Bad      []reasonState     `json:"bad"`
-	Unclosed []reasonState     `json:"unclosed"` // of these, in the interval that was open
-	Sequence *sequenceState    `json:"sequence"` // nil: its numbers do not count
+	Collector string            `json:"collector,omitempty"`
+	Source    netip.Addr        `json:"source"`
+	Version   telemetry.Version `json:"version"`
+	Node      *uint32           `json:"node"`
+	HWID      uint8             `json:"hw_id"`
+	Domain    uint32            `json:"domain,omitempty"`
+	Header    bool              `json:"header"`
+	Nodeless  bool              `json:"nodeless"`
+	Dialect   string            `json:"dialect"`
+	First     int64             `json:"first"`
+	Last      int64             `json:"last"`
+	Counts    countState        `json:"counts"`
+	Closed    countState        `json:"closed"`
+	Bad       []reasonState     `json:"bad"`
+	Unclosed  []reasonState     `json:"unclosed"` // of these, in the interval that was open
+	Sequence  *sequenceState    `json:"sequence"` // nil: its numbers do not count
 }
 
 type sequenceState struct {
@@ -156,7 +158,9 @@ func (e *Exporters) state() socketState {
 
 func (x *exporter) state() exporterState {
 	s := exporterState{
-		Source: x.key.Source, Version: x.key.Version, HWID: x.key.HWID, Header: x.key.Header, Nodeless: x.nodeless,
+		Collector: x.key.Collector, Source: x.key.Source, Version: x.key.Version, HWID: x.key.HWID,
+		Domain: x.key.Domain,
+		Header: x.key.Header, Nodeless: x.nodeless,
 		Dialect: x.dialect,
 		First:   x.first, Last: x.last, Counts: x.counts().state(), Closed: x.closed.state(),
 		Bad: reasonStates(x.bad.since(nil)), Unclosed: reasonStates(x.bad.since(x.closedBad)),

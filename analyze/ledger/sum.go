@@ -118,7 +118,8 @@ func (s *lossSpan) exporters(e *Exporters) []telemetry.Loss {
 			continue
 		}
 		a := telemetry.Loss{
-			Source: x.key.Source, LossCount: sum.answer(s, s.all()), LossKnown: x.lossKnown(),
+			Collector: x.key.Collector, Source: x.key.Source,
+			LossCount: sum.answer(s, s.all()), LossKnown: x.lossKnown(),
 			Intervals: sum.intervals,
 		}
 		if !sum.known && a.LossKnown == lossIsKnown {

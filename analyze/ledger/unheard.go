@@ -1,13 +1,18 @@
 package ledger
 
 import (
+	"slices"
 	"sort"
 
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// Unheard are what exporters could not tell in the last hour: a History of each of them.
-type Unheard []History
+// Unheard are what exporters could not tell, as the ledger of the last hour says or a store: a History of each of them.
+type Unheard struct {
+	list   []History
+	byNode map[uint32][]int // places in list
+	others []int            // that name no node
+}
 
 // A History is how the datagrams of an exporter came.
 type History struct {
@@ -29,7 +34,7 @@ type arrivals struct {
 func (l *Ledger) Unheard() Unheard {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var list Unheard
+	var list []History
 	names := l.names()
 	for _, e := range l.exporters {
 		e.mu.Lock()
@@ -59,44 +64,65 @@ func (l *Ledger) Unheard() Unheard {
 		}
 		e.mu.Unlock()
 	}
-	return list
+	return UnheardOf(list)
+}
+
+// UnheardOf returns what is in histories, which are its own then.
+func UnheardOf(list []History) Unheard {
+	u := Unheard{list: list, byNode: map[uint32][]int{}}
+	for i := range list {
+		if key := &list[i].Key; key.HasNode {
+			u.byNode[key.Node] = append(u.byNode[key.Node], i)
+		} else {
+			u.others = append(u.others, i)
+		}
+	}
+	return u
 }
 
 func (h *History) add(startNs, endNs int64, n *counts, known bool) {
-	a := arrivals{startNs: startNs, endNs: endNs, received: n.received}
+	sent, lost := uint64(0), uint64(0)
 	if known {
-		a.sent, a.lost = n.sent, n.sent-min(n.unique-n.late, n.sent)
+		sent, lost = n.sent, n.sent-min(n.unique-n.late, n.sent)
 	}
-	h.intervals = append(h.intervals, a)
+	h.Add(startNs, endNs, n.received, sent, lost)
+}
+
+// Add adds how many datagrams came in an interval that begins after the others, of how many that were sent, and how
+// many were lost. Times are in nanoseconds since 1970.
+func (h *History) Add(startNs, endNs int64, received, sent, lost uint64) {
+	h.intervals = append(h.intervals, arrivals{startNs, endNs, received, sent, lost})
+}
+
+// Kept reports whether all intervals since a time are kept.
+func (u Unheard) Kept(sinceNs int64) bool {
+	return !slices.ContainsFunc(u.list, func(h History) bool { return h.KeptNs > max(sinceNs, h.FirstNs) })
 }
 
 // Between returns what could not be seen of nodes from fromNs to toNs: of their exporters those of which datagrams were
 // lost, or nothing came, in the intervals that this touches. Of a node that reports nothing itself, others tell, and
-// any of them may be the one.
-func (u Unheard) Between(nodes []uint32, fromNs, toNs int64) (list []telemetry.Unseen) {
-	themselves := map[uint32]bool{}
+// any of them may be the one. It is not known if the intervals of one of them are no longer kept.
+func (u Unheard) Between(nodes []uint32, fromNs, toNs int64) (list []telemetry.Unseen, known bool) {
+	places := slices.Clone(u.others)
 	for _, n := range nodes {
-		themselves[n] = false
+		places = append(places, u.byNode[n]...)
 	}
-	for i := range u {
-		if _, ok := themselves[u[i].Key.Node]; ok && u[i].Key.HasNode {
-			themselves[u[i].Key.Node] = true
+	if slices.ContainsFunc(nodes, func(n uint32) bool { return u.byNode[n] == nil }) {
+		places = places[:0]
+		for i := range u.list {
+			places = append(places, i)
 		}
 	}
-	others := false
-	for _, does := range themselves {
-		others = others || !does
-	}
-	for i := range u {
-		h := &u[i]
-		if !others && h.Key.HasNode && !themselves[h.Key.Node] {
-			continue
-		}
+	slices.Sort(places)
+	known = true
+	for _, i := range slices.Compact(places) {
+		h := &u.list[i]
 		if one, any := h.between(fromNs, toNs); any {
 			list = append(list, one)
 		}
+		known = known && (h.KeptNs <= max(fromNs, h.FirstNs) || h.FirstNs >= toNs)
 	}
-	return list
+	return list, known
 }
 
 // between returns what an exporter could not tell; false if nothing is known to be missing.

@@ -51,7 +51,11 @@ func TestUnheard(t *testing.T) {
 		{nil, 21, 25, ""},
 	} {
 		got := ""
-		for _, one := range u.Between(c.nodes, begin+c.from*second, begin+c.to*second) {
+		list, known := u.Between(c.nodes, begin+c.from*second, begin+c.to*second)
+		if !known {
+			t.Errorf("%v from %d to %d: it is not known", c.nodes, c.from, c.to)
+		}
+		for _, one := range list {
 			name := one.Name
 			if name == "" {
 				name = one.Source.String()
@@ -65,5 +69,19 @@ func TestUnheard(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%v from %d to %d: got %q, want %q", c.nodes, c.from, c.to, got, c.want)
 		}
+	}
+	// After an hour it is no longer known.
+	for i := int64(60); i < 2*3600; i++ {
+		e.Observe([]telemetry.Header{header(1, uint32(i))}, begin+i*second)
+		l.Tick(begin + i*second)
+	}
+	u = l.Unheard()
+	for from, want := range map[int64]bool{1: false, 3000: false, 4000: true, -20: true} {
+		if _, known := u.Between([]uint32{1}, begin+from*second, begin+(from+10)*second); known != want {
+			t.Errorf("after %d s: known: %v", from, known)
+		}
+	}
+	if u.Kept(begin+3000*second) || !u.Kept(begin+4000*second) {
+		t.Error("not an hour is kept")
 	}
 }

@@ -83,7 +83,14 @@ type Streams struct {
 	Links   Links                     // that lost packets of streams lately
 	LeftOut uint64                    // paths and links for which there was no room
 	reports Reports
-	found   func(k topology.LinkKey, g *Link, path uint64)
+	lost    []lostOn // in this scan
+}
+
+// lostOn is a link that lost packets, and one of the paths on which they were.
+type lostOn struct {
+	key  topology.LinkKey
+	link *Link
+	path uint64
 }
 
 // Reports says how far the reports of nodes can be relied on.
@@ -148,7 +155,7 @@ func (t *Streams) Take(hash uint64, numbered bool, route []topology.HopKey, c *C
 // Finish ends a scan at nowNs, and calls found for each link that loses packets for certain and did so in this scan,
 // with the hash of a path over it.
 func (t *Streams) Finish(nowNs int64, reports Reports, found func(k topology.LinkKey, g *Link, path uint64)) {
-	t.nowNs, t.reports, t.found = nowNs, reports, found
+	t.nowNs, t.reports = nowNs, reports
 	paths := t.judged()
 	localized := map[topology.LinkKey]bool{}
 	for range maxLocalized {
@@ -170,6 +177,10 @@ func (t *Streams) Finish(nowNs int64, reports Reports, found func(k topology.Lin
 			delete(t.Links, k)
 		}
 	}
+	for _, l := range t.lost { // when both directions of each are known
+		found(l.key, l.link, l.path)
+	}
+	t.lost = t.lost[:0]
 }
 
 // judged returns the paths of the latest scans, always in the same order. What was lost in this scan does not
@@ -263,7 +274,7 @@ func (t *Streams) addLoss(k topology.LinkKey, paths []*streamPath) {
 		g.Numbered = g.Numbered || l.numbered
 		g.LastNs = max(g.LastNs, l.lastNs)
 		if l.Lost > 0 && ago == 0 {
-			t.found(k, g, l.path)
+			t.lost = append(t.lost, lostOn{k, g, l.path})
 		}
 	}
 }

@@ -2,10 +2,10 @@ package auth
 
 import (
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
-	"os"
+
+	"github.com/waybill-int/waybill/internal/conf/secure"
 )
 
 // A TLS serves a certificate that is read again when its files change.
@@ -49,7 +49,7 @@ func serverTLS(cert, key, clientCA string) (*tls.Config, error) {
 	if clientCA == "" {
 		return c, nil
 	}
-	if c.ClientCAs, err = readCAs(clientCA); err != nil {
+	if c.ClientCAs, err = secure.ReadCAs(clientCA); err != nil {
 		return nil, err
 	}
 	// Who has none may still ask whether the server is healthy, or have a token; one that is not valid ends the
@@ -64,7 +64,7 @@ func ClientTLS(ca, cert, key string) (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
 	var err error
 	if ca != "" {
-		if c.RootCAs, err = readCAs(ca); err != nil {
+		if c.RootCAs, err = secure.ReadCAs(ca); err != nil {
 			return nil, err
 		}
 	}
@@ -79,16 +79,4 @@ func ClientTLS(ca, cert, key string) (*tls.Config, error) {
 		c.Certificates = []tls.Certificate{pair}
 	}
 	return c, nil
-}
-
-func readCAs(file string) (*x509.CertPool, error) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(text) {
-		return nil, fmt.Errorf("%s: no certificate in PEM", file)
-	}
-	return pool, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -19,6 +20,8 @@ const AnyClient = "*"
 type Guard struct {
 	Tokens   *Tokens         // nil: there are none
 	Clients  map[string]Role // by the common name of client certificates; nil: certificates are not asked for
+	OIDC     *OIDC           // nil: no provider is asked
+	Proxy    *Proxy          // nil: no proxy says who asks
 	Sessions *Sessions
 
 	// Trusting lets everybody do everything: the handler is guarded by something else.
@@ -26,7 +29,12 @@ type Guard struct {
 }
 
 // Required reports whether one has to say who one is.
-func (g *Guard) Required() bool { return !g.Trusting && (g.Tokens != nil || g.Clients != nil) }
+func (g *Guard) Required() bool {
+	return !g.Trusting && (g.Tokens != nil || g.Clients != nil || g.OIDC != nil || g.Proxy != nil)
+}
+
+// HasLogIn reports whether there is something to log in with at /login.
+func (g *Guard) HasLogIn() bool { return g.Tokens != nil || g.OIDC != nil }
 
 // Identify returns who sends r. A token is taken before a session, and a session before a certificate; a token that is
 // not valid is an error whatever else there is.
@@ -46,8 +54,15 @@ func (g *Guard) Identify(r *http.Request, now time.Time) (Identity, error) {
 		} else if len(header) == 1 {
 			return g.byHeader(header[0], now)
 		}
+	}
+	if g.HasLogIn() {
 		if id, err := g.bySession(r, now); err == nil {
 			return id, nil
+		}
+	}
+	if g.Proxy != nil {
+		if id, ok, err := g.Proxy.identify(r); ok {
+			return id, err
 		}
 	}
 	if g.Clients != nil && r.TLS != nil && len(r.TLS.VerifiedChains) > 0 {
@@ -58,14 +73,21 @@ func (g *Guard) Identify(r *http.Request, now time.Time) (Identity, error) {
 
 // missing returns an ErrMissing that says how to make oneself known.
 func (g *Guard) missing() error {
-	const token, certificate = "a token is needed, as Authorization: Bearer wb_...", "a client certificate is needed"
-	switch {
-	case g.Clients == nil:
-		return fmt.Errorf("%w: %s", ErrMissing, token)
-	case g.Tokens == nil:
-		return fmt.Errorf("%w: %s", ErrMissing, certificate)
+	var ways []string
+	for _, way := range []struct {
+		there bool
+		text  string
+	}{
+		{g.Tokens != nil, "a token is needed, as Authorization: Bearer wb_..."},
+		{g.Clients != nil, "a client certificate is needed"},
+		{g.OIDC != nil, "log in with a browser at login"},
+		{g.Proxy != nil, "ask through the proxy that logs people in"},
+	} {
+		if way.there {
+			ways = append(ways, way.text)
+		}
 	}
-	return fmt.Errorf("%w: %s, or %s", ErrMissing, token, certificate)
+	return fmt.Errorf("%w: %s", ErrMissing, strings.Join(ways, ", or "))
 }
 
 func (g *Guard) byHeader(header string, now time.Time) (Identity, error) {
@@ -90,8 +112,16 @@ func (g *Guard) bySession(r *http.Request, now time.Time) (Identity, error) {
 	if err != nil {
 		return Identity{}, ErrMissing
 	}
-	digest, expires, ok := g.Sessions.Find(cookie.Value, now)
+	digest, who, expires, ok := g.Sessions.Find(cookie.Value, now)
 	if !ok {
+		return Identity{}, ErrMissing
+	}
+	if who != nil {
+		id := *who
+		id.Expires = &expires
+		return id, nil
+	}
+	if g.Tokens == nil {
 		return Identity{}, ErrMissing
 	}
 	t, err := g.Tokens.Find(digest, now)
@@ -128,8 +158,23 @@ func (g *Guard) LogIn(token string, now time.Time) (Identity, *http.Cookie, erro
 		return Identity{}, nil, err
 	}
 	id, expires := g.Sessions.Begin(&t, now)
-	return Identity{Name: t.Name, Role: t.Role, By: "session", Expires: &expires}, &http.Cookie{
+	return Identity{Name: t.Name, Role: t.Role, By: "session", Expires: &expires}, sessionCookie(id, expires, now), nil
+}
+
+// FinishLogIn takes what the provider has sent a browser back with, and returns the cookie of a session, without Secure
+// and Path.
+func (g *Guard) FinishLogIn(r *http.Request, now time.Time) (Identity, *http.Cookie, error) {
+	who, err := g.OIDC.Finish(r, now)
+	if err != nil {
+		return who, nil, err
+	}
+	id, expires := g.Sessions.BeginFor(who, now)
+	return who, sessionCookie(id, expires, now), nil
+}
+
+func sessionCookie(id string, expires, now time.Time) *http.Cookie {
+	return &http.Cookie{
 		Name: SessionCookie, Value: id, MaxAge: int((expires.Sub(now) + time.Second - 1) / time.Second), HttpOnly: true,
 		SameSite: http.SameSiteStrictMode,
-	}, nil
+	}
 }

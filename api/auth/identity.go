@@ -9,7 +9,8 @@ import (
 type Identity struct {
 	Name string `json:"name"`
 	Role Role   `json:"role"`
-	// By is how they are known: "token", "session", "certificate", or "address" where nobody has to say who they are.
+	// By is how they are known: "token", "session", "certificate", "proxy", or "address" where nobody has to say who
+	// they are.
 	By string `json:"by"`
 	// Expires is when the token or the session ends; nil if it does not.
 	Expires *time.Time `json:"expires,omitempty"`

@@ -20,8 +20,9 @@ type Sessions struct {
 }
 
 type session struct {
-	token   Digest // that was exchanged for it
-	expires time.Time
+	token    Digest    // that was exchanged for it
+	identity *Identity // of whom a provider knows; nil: the holder of token
+	expires  time.Time
 }
 
 // NewSessions returns an empty list.
@@ -34,13 +35,25 @@ func (s *Sessions) Begin(token *Token, now time.Time) (id string, expires time.T
 	if !token.Expires.IsZero() && token.Expires.Before(expires) {
 		expires = token.Expires
 	}
+	s.add(id, session{token: token.SHA256, expires: expires}, now)
+	return id, expires
+}
+
+// BeginFor starts a session for whom a provider knows, and returns its id and when it ends.
+func (s *Sessions) BeginFor(who Identity, now time.Time) (id string, expires time.Time) {
+	id = rand.Text() + rand.Text()
+	expires = now.Add(SessionLife).UTC().Truncate(time.Second)
+	s.add(id, session{identity: &who, expires: expires}, now)
+	return id, expires
+}
+
+func (s *Sessions) add(id string, x session, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.sessions) >= maxSessions {
 		s.makeRoom(now)
 	}
-	s.sessions[DigestOf(id)] = session{token.SHA256, expires}
-	return id, expires
+	s.sessions[DigestOf(id)] = x
 }
 
 // makeRoom ends all sessions that are over, or else the one that is over first.
@@ -59,17 +72,17 @@ func (s *Sessions) makeRoom(now time.Time) {
 	}
 }
 
-// Find returns the token that the session with this id was begun with, and when it ends.
-func (s *Sessions) Find(id string, now time.Time) (token Digest, expires time.Time, ok bool) {
+// Find returns the token that the session with this id was begun with, or who it is of, and when it ends.
+func (s *Sessions) Find(id string, now time.Time) (token Digest, who *Identity, expires time.Time, ok bool) {
 	key := DigestOf(id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	x, ok := s.sessions[key]
 	if ok && !now.Before(x.expires) {
 		delete(s.sessions, key)
-		return Digest{}, time.Time{}, false
+		return Digest{}, nil, time.Time{}, false
 	}
-	return x.token, x.expires, ok
+	return x.token, x.identity, x.expires, ok
 }
 
 // End ends a session.

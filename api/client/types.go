@@ -20,6 +20,9 @@ type (
 	IncidentList       = types.IncidentList
 	SilenceIncident    = types.SilenceIncident
 	ClockList          = types.ClockList
+	CableList          = types.CableList
+	Cluster            = types.Cluster
+	Inventory          = types.Inventory
 	Completions        = types.Completions
 	DecodeAnswer       = types.DecodeAnswer
 	DecodeCommands     = types.DecodeCommands
@@ -38,6 +41,7 @@ type (
 	EventGroups        = types.EventGroups
 	EventHistory       = types.EventHistory
 	EventList          = types.EventList
+	ExportList         = types.ExportList
 	ExporterHistory    = types.ExporterHistory
 	ExporterList       = types.ExporterList
 	ExporterRecord     = types.ExporterRecord
@@ -114,6 +118,7 @@ type (
 	BurstDetail      = telemetry.BurstDetail
 	BurstPoint       = telemetry.BurstPoint
 	Clock            = telemetry.Clock
+	Cable            = telemetry.Cable
 	ClockOffset      = telemetry.ClockOffset
 	Completeness     = telemetry.Completeness
 	Congestion       = telemetry.Congestion
@@ -151,6 +156,7 @@ type (
 	Severity         = telemetry.Severity
 	TestResult       = telemetry.TestResult
 	TopologyNode     = telemetry.TopologyNode
+	Unseen           = telemetry.Unseen
 	Utilization      = telemetry.Utilization
 	Victim           = telemetry.Victim
 )

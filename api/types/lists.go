@@ -34,6 +34,12 @@ type BurstAnswer struct {
 	Burst       telemetry.BurstDetail `json:"burst"`
 }
 
+// A CableList answers GET /api/v1/cables.
+type CableList struct {
+	Head
+	Cables []telemetry.Cable `json:"cables"`
+}
+
 // A ClockList answers GET /api/v1/clocks.
 type ClockList struct {
 	Head

@@ -16,8 +16,8 @@ const module = "github.com/waybill-int/waybill"
 // badImports lists the imports that may not be, with the reason. Both sides are patterns of matches, below. The order
 // of the tree is
 //
-// wire <- telemetry <- {node, collect, analyze, mitigate, inventory, policy, filter, alert, store, bus} <- {fabric,
-// api} <- {cli, serve} <- cmd
+// wire <- telemetry <- {node, collect, analyze, mitigate, inventory, sonic, policy, filter, alert, store, bus} <-
+// {fabric, api} <- {cli, serve} <- cmd
 //
 // To add a package: 1. its row here, if it must not import something, 2. its name in the rows of those that may import
 // it.
@@ -63,6 +63,10 @@ var badImports = []struct{ from, to, why string }{
 		"analyze/timing", "analyze/... -analyze/baseline -analyze/clock -analyze/histogram -analyze/topology",
 		"what packets say of time is put together from clocks and baselines, and from nothing else",
 	},
+	{
+		"analyze/join", "analyze/... -analyze/topology",
+		"what is told of a packet is put together before anybody counts it",
+	},
 	{"analyze/histogram", "analyze/...", "a histogram counts numbers, whatever they are of"},
 	{
 		"analyze/topology", "analyze/...",
@@ -86,6 +90,7 @@ var badImports = []struct{ from, to, why string }{
 		"inventory/...", "... -inventory/... -telemetry/... -wire/... -internal/...",
 		"an inventory is read, whoever shows what is in it",
 	},
+	{"sonic", "... -sonic -internal/...", "a switch is configured whoever reads its reports"},
 	{
 		"mitigate/...", "... -mitigate/... -telemetry/... -wire/... -internal/...",
 		"what acts on attacks gets them as values, and its caller gives it what drops",
@@ -94,8 +99,8 @@ var badImports = []struct{ from, to, why string }{
 	{"store/...", "... -store/... -telemetry/... -wire/... -internal/...", "a store gets records, whoever made them"},
 	{"store", "third-party", "what is kept and how it is asked for does not depend on the database"},
 	{
-		"export/...", "... -export/... -telemetry/... -wire/... -internal/...",
-		"an export gets records, whoever made them, and knows who wants them",
+		"export/...", "... -export/... -telemetry/... -wire/... -internal/... -api/types",
+		"an export gets records, whoever made them, and knows who wants them; they look like answers of the API",
 	},
 	{"...", "export/grafana", "dashboards are made by a test, and no program needs the library that makes them"},
 	{"bus/...", "... -bus/... -telemetry/... -wire/... -internal/...", "a bus carries records, whoever made them"},
@@ -263,6 +268,9 @@ func TestImportRules(t *testing.T) {
 		{"analyze/loss", "analyze/topology", false},
 		{"analyze/loss", "analyze", true},
 		{"analyze/drop", "analyze/topology", false},
+		{"analyze/join", "analyze/topology", false},
+		{"analyze/join", "analyze/histogram", true},
+		{"analyze/join", "analyze", true},
 		{"analyze/drop", "analyze/eventlog", true},
 		{"analyze/timing", "analyze/clock", false},
 		{"analyze/timing", "analyze/burst", true},

@@ -15,28 +15,44 @@ import (
 )
 
 // functions are those of statements that need more than SQL. What is NULL gives NULL.
-var functions = map[string]function{
+var functions = map[string][]duckdb.ScalarFunc{
 	// address(hi, lo) is the text of an address in two columns.
-	"address": {
+	"address": {function{
 		[]duckdb.Type{duckdb.TYPE_UBIGINT, duckdb.TYPE_UBIGINT},
 		duckdb.TYPE_VARCHAR,
 		func(in []driver.Value) (any, error) {
 			return addressIn(in).String(), nil
 		},
-	},
-	// in_prefix(hi, lo, text) says whether an address is in a prefix, or is that address.
+	}},
+	// in_prefix(hi, lo, text) says whether an address is in a prefix, or is that address; in_prefix(address, text) is
+	// of the text of one.
 	"in_prefix": {
-		[]duckdb.Type{duckdb.TYPE_UBIGINT, duckdb.TYPE_UBIGINT, duckdb.TYPE_VARCHAR},
-		duckdb.TYPE_BOOLEAN,
-		func(in []driver.Value) (any, error) {
-			text := in[2].(string)
-			if a, err := netip.ParseAddr(text); err == nil {
-				return a.Unmap() == addressIn(in), nil
-			}
-			p, err := netip.ParsePrefix(text)
-			return p.Contains(addressIn(in)), err
+		function{
+			[]duckdb.Type{duckdb.TYPE_UBIGINT, duckdb.TYPE_UBIGINT, duckdb.TYPE_VARCHAR},
+			duckdb.TYPE_BOOLEAN,
+			func(in []driver.Value) (any, error) { return isIn(addressIn(in), in[2].(string)) },
+		},
+		function{
+			[]duckdb.Type{duckdb.TYPE_VARCHAR, duckdb.TYPE_VARCHAR},
+			duckdb.TYPE_BOOLEAN,
+			func(in []driver.Value) (any, error) {
+				a, err := netip.ParseAddr(in[0].(string))
+				if err != nil {
+					return nil, err
+				}
+				return isIn(a.Unmap(), in[1].(string))
+			},
 		},
 	},
+}
+
+// isIn reports whether an address is in a prefix, or is that address.
+func isIn(a netip.Addr, text string) (bool, error) {
+	if b, err := netip.ParseAddr(text); err == nil {
+		return a == b.Unmap(), nil
+	}
+	p, err := netip.ParsePrefix(text)
+	return p.Contains(a), err
 }
 
 func addressIn(in []driver.Value) netip.Addr {
@@ -81,8 +97,8 @@ func (f function) Executor() duckdb.ScalarFuncExecutor {
 
 // addFunctions adds the functions to the database of conn.
 func addFunctions(conn *sql.Conn) error {
-	for name, f := range functions {
-		if err := duckdb.RegisterScalarUDF(conn, name, f); err != nil {
+	for name, forms := range functions {
+		if err := duckdb.RegisterScalarUDFSet(conn, name, forms...); err != nil {
 			return err
 		}
 	}

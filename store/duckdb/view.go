@@ -28,7 +28,7 @@ func (s *Store) makeViews() error {
 // view is the statement that makes the view over a table of these queries for its rows.
 func view(t *schema.Placed, parts []string) string {
 	from := strings.Join(parts, " UNION ALL ")
-	var none []string
+	var none, texts []string
 	switch {
 	case len(parts) == 0:
 		for _, c := range t.At(t.Step) {
@@ -39,6 +39,14 @@ func view(t *schema.Placed, parts []string) string {
 		from = "SELECT * FROM (" + from + ") QUALIFY row_number() OVER (PARTITION BY id ORDER BY version DESC) = 1"
 	case t.ID == store.Routes:
 		from = "SELECT * FROM (" + from + ") QUALIFY row_number() OVER (PARTITION BY path_id ORDER BY start DESC) = 1"
+	}
+	for _, c := range t.At(t.Step) { // addresses also as text, which costs those who ask for it only
+		if name, isHigh := strings.CutSuffix(c.Name, "_hi"); isHigh {
+			texts = append(texts, fmt.Sprintf(", address(%s_hi, %[1]s_lo) AS %[1]s", name))
+		}
+	}
+	if len(texts) > 0 {
+		from = "SELECT *" + strings.Join(texts, "") + " FROM (" + from + ")"
 	}
 	return fmt.Sprintf("CREATE OR REPLACE VIEW memory.main.%s AS %s", t.Name(t.Step), from)
 }

@@ -25,6 +25,10 @@ const (
 	frameHead = 8
 	// maxFile bounds the file of an interval, in bytes: about a million flows.
 	maxFile = 256 << 20
+	// maxLeft is how much of a file waits for room on the disk, in bytes, and maxLate how many files of intervals that
+	// are over do.
+	maxLeft = 16 << 20
+	maxLate = 4
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -32,7 +36,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // errFull says that the file of an interval takes no more.
 var errFull = fmt.Errorf("the journal of an interval has reached %d MiB", maxFile>>20)
 
-// A Journal writes in a directory. Its methods are called by one goroutine, and do not wait for the disk.
+// A Journal writes in a directory. Its methods are called by one goroutine, and only Write waits for the disk.
 type Journal struct {
 	dir     string
 	minFree int64 // bytes that stay free on the disk
@@ -40,8 +44,9 @@ type Journal struct {
 	writing sync.WaitGroup
 
 	mu   sync.Mutex
-	busy bool  // a frame is on its way to the disk
-	err  error // what became of the last one
+	late []*file // of intervals that are over, which the disk did not take; the oldest first
+	busy bool    // a frame is on its way to the disk
+	err  error   // what became of the last one
 }
 
 // A file is the journal of an interval.
@@ -53,9 +58,11 @@ type file struct {
 	encoder *gob.Encoder
 	size    int
 
-	to      *os.File // nil until the first frame is written; only what writes has it, as failed
-	failed  error
-	removed bool // guarded by the lock of the Journal
+	to      *os.File // nil until the first frame is written; only what writes has it, as what follows
+	written int64
+	left    []byte // frames that the disk did not take
+	failed  error  // what became of the last frame
+	removed bool   // guarded by the lock of the Journal
 }
 
 // Open makes the directory if there is none. Recover is called before. With less than minFree bytes free on the disk
@@ -96,7 +103,7 @@ func (j *Journal) Note(r *telemetry.SoFar) error {
 	j.busy = true
 	j.mu.Unlock()
 	j.writing.Go(func() {
-		err := f.write(frame)
+		err := errors.Join(j.writeLate(), f.write(frame))
 		j.mu.Lock()
 		defer j.mu.Unlock()
 		j.busy, j.err = false, err
@@ -105,6 +112,17 @@ func (j *Journal) Note(r *telemetry.SoFar) error {
 		}
 	})
 	return before
+}
+
+// Write is Note, and waits until r is on disk.
+func (j *Journal) Write(r *telemetry.SoFar) error {
+	j.writing.Wait()
+	j.err = nil // that of the note before was returned
+	if err := j.Note(r); err != nil {
+		return err
+	}
+	j.writing.Wait()
+	return j.err
 }
 
 // frame is what to write of r, valid until the next call.
@@ -129,10 +147,36 @@ func (f *file) frame(r *telemetry.SoFar) ([]byte, error) {
 	return all, nil
 }
 
-// write appends to the file. After an error it appends no more: what follows could not be read.
+// writeLate tries once more what the disk did not take of intervals that are over.
+func (j *Journal) writeLate() (err error) {
+	for len(j.late) > 0 && err == nil {
+		f := j.late[0]
+		err = f.write(nil)
+		j.mu.Lock()
+		if f.removed {
+			_ = os.Remove(f.path)
+		}
+		if f.removed || err == nil {
+			f.close()
+			j.late, err = j.late[1:], nil
+		}
+		j.mu.Unlock()
+	}
+	return err
+}
+
+// write appends to the file what the disk did not take before, and a frame. What is too much to wait ends the file.
 func (f *file) write(frame []byte) error {
-	if f.failed == nil {
-		f.failed = f.append(frame)
+	if f.left == nil && f.failed != nil {
+		return f.failed
+	}
+	all := frame
+	if f.left != nil {
+		all = append(f.left, frame...)
+	}
+	f.left = nil
+	if f.failed = f.append(all); f.failed != nil && len(all) <= maxLeft {
+		f.left = append(make([]byte, 0, len(all)), all...)
 	}
 	return f.failed
 }
@@ -146,26 +190,49 @@ func (f *file) append(frame []byte) (err error) {
 			return err
 		}
 	}
-	if _, err := f.to.Write(frame); err != nil {
+	if _, err := f.to.WriteAt(frame, f.written); err != nil {
 		return err
 	}
-	return f.to.Sync()
+	if err := f.to.Sync(); err != nil {
+		return err
+	}
+	f.written += int64(len(frame))
+	return nil
 }
 
-// end closes the current file. Nothing is on its way.
+// end closes the current file, or lets it wait for the disk. Nothing is on its way.
 func (j *Journal) end() {
-	if j.current != nil && j.current.to != nil {
-		_ = j.current.to.Close() // it is synced
-	}
+	f := j.current
 	j.current = nil
+	switch {
+	case f == nil:
+	case f.left != nil:
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		if len(j.late) == maxLate {
+			j.late[0].close()
+			j.late = j.late[1:]
+		}
+		j.late = append(j.late, f)
+	default:
+		f.close()
+	}
+}
+
+func (f *file) close() {
+	if f.to != nil {
+		_ = f.to.Close() // what was written is synced
+	}
 }
 
 // Remove removes the file of an interval: the store has its records.
 func (j *Journal) Remove(startNs int64) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if f := j.current; f != nil && f.startNs == startNs {
-		f.removed = true
+	for _, f := range append(j.late[:len(j.late):len(j.late)], j.current) {
+		if f != nil && f.startNs == startNs {
+			f.removed = true
+		}
 	}
 	if err := os.Remove(filepath.Join(j.dir, prefix+strconv.FormatInt(startNs, 10))); err != nil &&
 		!errors.Is(err, fs.ErrNotExist) {
@@ -178,6 +245,9 @@ func (j *Journal) Remove(startNs int64) error {
 func (j *Journal) Close() {
 	j.writing.Wait()
 	j.end()
+	for _, f := range j.late {
+		f.close()
+	}
 }
 
 // files are the intervals of which there is a journal, the oldest first.

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -142,7 +144,7 @@ func TestJournalIsWhatLookGives(t *testing.T) {
 		}
 		intervals++
 		j.writing.Wait()
-		got, err := readFile(filepath.Join(j.dir, fmt.Sprint(prefix, so.StartNs)))
+		got, err := readFile(filepath.Join(j.dir, fmt.Sprint(prefix, so.StartNs)), math.MaxUint64)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -217,7 +219,7 @@ func TestRecover(t *testing.T) {
 				if err := os.WriteFile(path, content, 0o600); err != nil {
 					t.Fatal(err)
 				}
-				got, err := Recover(t.Context(), j.dir, s,
+				got, err := Recover(t.Context(), j.dir, math.MaxUint64, s,
 					func(r *telemetry.SoFar) { analyze.AddHosts(&r.Intervals, r.StartNs) })
 				if err != nil || got.Damaged != nil {
 					t.Fatal(err, got.Damaged)
@@ -258,7 +260,6 @@ func TestRecover(t *testing.T) {
 	}
 }
 
-// TestDamaged: of a journal that a power cut has torn, or that a disk has changed, what is whole is read.
 // broken is a store that does not answer.
 type broken struct{ store.Backend }
 
@@ -279,7 +280,7 @@ func TestRecoverBroken(t *testing.T) {
 	}
 	j.Close()
 	before, _ := files(j.dir)
-	got, err := Recover(t.Context(), j.dir, broken{}, func(*telemetry.SoFar) {})
+	got, err := Recover(t.Context(), j.dir, math.MaxUint64, broken{}, func(*telemetry.SoFar) {})
 	after, _ := files(j.dir)
 	if err != nil || got.Left == nil || !strings.Contains(got.Left.Error(), "the file is damaged") ||
 		len(before) == 0 || !slices.Equal(before, after) {
@@ -287,18 +288,95 @@ func TestRecoverBroken(t *testing.T) {
 	}
 }
 
+// TestLate: what the disk did not take is written when it does, also of an interval that is over, but not of one that
+// the store has.
+func TestLate(t *testing.T) {
+	x := newTested()
+	dir := filepath.Join(t.TempDir(), "journal")
+	j, err := Open(dir, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	want := map[int64]*telemetry.Intervals{}
+	note := func() (*telemetry.SoFar, error) {
+		x.run(time.Second)
+		so := x.intervals.Note(x.now, func(v *telemetry.Intervals) {
+			if len(v.Flows) == 0 {
+				return
+			}
+			start := v.Flows[0].StartNs
+			if want[start] == nil {
+				want[start] = &telemetry.Intervals{}
+			}
+			want[start].Flows = append(want[start].Flows, v.Flows...)
+		})
+		return so, j.Write(so)
+	}
+	first, err := note()
+	if err != nil {
+		t.Fatal(err)
+	}
+	away := dir + ".away"
+	if err := os.Rename(dir, away); err != nil {
+		t.Fatal(err)
+	}
+	var last *telemetry.SoFar
+	for len(want) < 3 { // the file that is open is written to, wherever it is; the next ones cannot be made
+		if last, err = note(); err == nil && last.StartNs != first.StartNs {
+			t.Fatalf("there is no directory, and the journal of %d was written", last.StartNs)
+		}
+	}
+	if len(j.late) == 0 {
+		t.Error("no file waits for the disk")
+	}
+	if err := os.Rename(away, dir); err != nil {
+		t.Fatal(err)
+	}
+	starts := slices.Sorted(maps.Keys(want))
+	if err := j.Remove(starts[1]); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := note(); err != nil {
+		t.Fatal(err)
+	}
+	if len(j.late) > 0 {
+		t.Errorf("%d files still wait", len(j.late))
+	}
+	got, err := files(dir)
+	if err != nil || slices.Contains(got, starts[1]) {
+		t.Errorf("got the intervals %d, without %d, %v", got, starts[1], err)
+	}
+	for _, start := range []int64{starts[0], starts[2]} {
+		r, err := readFile(filepath.Join(dir, fmt.Sprint(prefix, start)), math.MaxUint64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, want := sums(&telemetry.Intervals{Flows: r.Flows}), sums(want[start])
+		for k, v := range want {
+			if got[k] != v {
+				t.Fatalf("%s: got %v, want %v", k, got[k], v)
+			}
+		}
+		if len(got) != len(want) {
+			t.Errorf("%d flows, want %d", len(got), len(want))
+		}
+	}
+}
+
+// TestDamaged: of a journal that a power cut has torn, or that a disk has changed, what is whole is read.
 func TestDamaged(t *testing.T) {
 	if test.RaceDetector {
 		t.Skip("nothing here runs side by side")
 	}
 	content := journalOf(t, 5)
-	whole, err := read(bytes.NewReader(content))
+	whole, _, err := read(bytes.NewReader(content), math.MaxUint64)
 	if err != nil || len(whole.Flows) == 0 {
 		t.Fatal(err)
 	}
 	last := uint64(0)
 	for cut := 0; cut <= len(content); cut += 97 {
-		r, err := read(bytes.NewReader(content[:cut]))
+		r, _, err := read(bytes.NewReader(content[:cut]), math.MaxUint64)
 		switch {
 		case cut < len(head):
 			if err == nil {
@@ -319,12 +397,12 @@ func TestDamaged(t *testing.T) {
 	}
 	changed := bytes.Clone(content)
 	changed[len(changed)/2]++
-	if _, err := read(bytes.NewReader(changed)); err == nil {
+	if _, _, err := read(bytes.NewReader(changed), math.MaxUint64); err == nil {
 		t.Error("a byte was changed, and nothing is said")
 	}
 	newer := bytes.Clone(content)
 	newer[len(head)-2]++
-	if _, err := read(bytes.NewReader(newer)); err != errNewer {
+	if _, _, err := read(bytes.NewReader(newer), math.MaxUint64); err != errNewer {
 		t.Errorf("a newer version: %v", err)
 	}
 }
@@ -382,8 +460,8 @@ func TestFullDisk(t *testing.T) {
 	if err := note(); err != nil {
 		t.Errorf("the next interval: %v", err)
 	}
-	if left, _ := files(j.dir); len(left) != 1 {
-		t.Errorf("%d files", len(left))
+	if got, _ := files(j.dir); len(got) != 2 { // that of the first interval was written when it could be
+		t.Errorf("%d files", len(got))
 	}
 }
 
@@ -392,7 +470,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(journalOf(f, 2))
 	f.Add([]byte(head))
 	f.Fuzz(func(t *testing.T, content []byte) {
-		if r, err := read(bytes.NewReader(content)); r == nil && err == nil {
+		if r, _, err := read(bytes.NewReader(content), math.MaxUint64); r == nil && err == nil {
 			t.Error("nothing")
 		}
 	})
@@ -416,5 +494,44 @@ func TestMinFree(t *testing.T) {
 	j.Close()
 	if files, err := os.ReadDir(dir); err != nil || len(files) != 0 {
 		t.Errorf("got %v, %v", files, err)
+	}
+}
+
+// What is read up to a number is what was noted until then, and what was noted later is gone for those who read again.
+func TestUntil(t *testing.T) {
+	x := newTested()
+	j, err := Open(t.TempDir(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	var path string
+	var contents [][]byte // after each note
+	for number := range uint64(5) {
+		x.run(time.Second)
+		so := x.intervals.Note(x.now, func(*telemetry.Intervals) {})
+		so.Number = number + 1
+		if err := j.Write(so); err != nil {
+			t.Fatal(err)
+		}
+		path = filepath.Join(j.dir, fmt.Sprint(prefix, so.StartNs))
+		content, err := os.ReadFile(path)
+		if err != nil || number > 0 && len(content) <= len(contents[number-1]) {
+			t.Fatalf("note %d is not on disk: %v", number+1, err)
+		}
+		contents = append(contents, content)
+	}
+	for until := uint64(5); until > 0; until-- {
+		want, _, err := read(bytes.NewReader(contents[until-1]), math.MaxUint64)
+		if err != nil || len(want.Flows) == 0 || want.Number != 0 {
+			t.Fatal(err)
+		}
+		got, err := readFile(path, until)
+		if err != nil || !maps.Equal(sums(&got.Intervals), sums(&want.Intervals)) {
+			t.Fatalf("until %d: %v", until, err)
+		}
+		if content, _ := os.ReadFile(path); !bytes.Equal(content, contents[until-1]) {
+			t.Errorf("until %d: %d bytes are left, want %d", until, len(content), len(contents[until-1]))
+		}
 	}
 }

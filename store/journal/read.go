@@ -21,6 +21,7 @@ var (
 type frames struct {
 	from *bufio.Reader
 	left []byte
+	size int64 // of the frames that were read
 	err  error
 }
 
@@ -55,30 +56,37 @@ func (r *frames) next() error {
 		return errDamaged
 	}
 	r.left = body
+	r.size += int64(frameHead + n)
 	return nil
 }
 
 // A flowRecords is what is known of a flow of the interval.
 type flowRecords struct{ gone, open []telemetry.FlowInterval }
 
-// read puts together what a file says of its interval. The error says why it ends before its end; what is before that
-// is valid.
-func read(from io.Reader) (*telemetry.SoFar, error) {
+// read puts together what a file says of its interval, up to the note with the number until; later is where in the file
+// the notes behind that begin, 0 if there are none. The error says why it ends before its end; what is before that is
+// valid.
+func read(from io.Reader, until uint64) (all *telemetry.SoFar, later int64, err error) {
 	b := bufio.NewReaderSize(from, 1<<20)
 	line := make([]byte, len(head))
 	if _, err := io.ReadFull(b, line); err != nil {
-		return nil, errDamaged // the process was killed as it began
+		return nil, 0, errDamaged // the process was killed as it began
 	}
 	if string(line) != head {
-		return nil, errNewer
+		return nil, 0, errNewer
 	}
-	decoder := gob.NewDecoder(&frames{from: b})
-	all := &telemetry.SoFar{}
+	in := &frames{from: b}
+	decoder := gob.NewDecoder(in)
+	all = &telemetry.SoFar{}
 	flows := map[telemetry.FlowKey]*flowRecords{}
-	var err error
 	for {
 		var r telemetry.SoFar
+		begin := int64(len(head)) + in.size
 		if err = decoder.Decode(&r); err != nil {
+			break
+		}
+		if r.Number > until {
+			later, err = begin, nil
 			break
 		}
 		all.StartNs = r.StartNs
@@ -90,7 +98,7 @@ func read(from io.Reader) (*telemetry.SoFar, error) {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = nil
 	}
-	return all, err
+	return all, later, err
 }
 
 // merge takes what was noted later.

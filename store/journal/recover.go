@@ -26,8 +26,9 @@ type Recovered struct {
 
 // Recover gives a store what it lacks of the intervals that the last process left open, and removes their journals.
 // complete is called with what is known of an interval, to add what follows from it. If it is cut short, it begins anew
-// the next time.
-func Recover(ctx context.Context, dir string, to store.Backend, complete func(*telemetry.SoFar)) (Recovered, error) {
+// the next time. Notes with a number above until are left out: what they tell of is counted again.
+func Recover(ctx context.Context, dir string, until uint64, to store.Backend, complete func(*telemetry.SoFar),
+) (Recovered, error) {
 	var all Recovered
 	starts, err := files(dir)
 	if err != nil {
@@ -35,7 +36,7 @@ func Recover(ctx context.Context, dir string, to store.Backend, complete func(*t
 	}
 	for _, start := range starts {
 		path := filepath.Join(dir, prefix+strconv.FormatInt(start, 10))
-		r, err := readFile(path)
+		r, err := readFile(path, until)
 		if errors.Is(err, errNewer) {
 			return all, fmt.Errorf("%s: %w; run the Waybill that wrote it, or move the file away", path, err)
 		}
@@ -64,14 +65,19 @@ func Recover(ctx context.Context, dir string, to store.Backend, complete func(*t
 	return all, nil
 }
 
-// readFile reads the journal of an interval.
-func readFile(path string) (*telemetry.SoFar, error) {
-	f, err := os.Open(path)
+// readFile reads the journal of an interval, and cuts off the notes with a number above until: if the store takes none
+// of it now, numbers may have come that far when it does.
+func readFile(path string, until uint64) (*telemetry.SoFar, error) {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return read(f)
+	r, later, err := read(f, until)
+	if later > 0 {
+		err = f.Truncate(later)
+	}
+	return r, err
 }
 
 // lacking takes from r what the store has: the process may have been killed while it wrote the interval. All of a table

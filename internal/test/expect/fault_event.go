@@ -185,7 +185,7 @@ func (c *Chronicle) droppedAt(e *telemetry.Event) (n uint64) {
 	s := subjectOf(e)
 	s.kind = telemetry.EventDropStorm
 	for _, o := range c.occasions[s] {
-		if o.atNs >= e.Start.UnixNano() && o.atNs < e.End.UnixNano() {
+		if o.atNs >= e.Start.UnixNano() && o.atNs <= e.End.UnixNano() {
 			n += o.n
 		}
 	}

@@ -80,9 +80,9 @@ type occasionRule struct {
 }
 
 var occasionRules = map[telemetry.EventKind]occasionRule{
-	telemetry.EventDropStorm:  {least: 20},
+	telemetry.EventDropStorm:  {least: 20, exact: true},
 	telemetry.EventReportLoss: {least: 1},
-	telemetry.EventLoop:       {least: 1},
+	telemetry.EventLoop:       {least: 1, exact: true},
 	telemetry.EventPathChange: {least: 1, exact: true},
 	telemetry.EventNewFlow:    {least: 1, exact: true},
 	telemetry.EventHopLimit:   {least: 1, exact: true},

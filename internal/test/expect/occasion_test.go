@@ -45,7 +45,7 @@ func TestEventDifferences(t *testing.T) {
 		}
 	}
 	right := []telemetry.Event{
-		event(telemetry.EventDropStorm, 3*time.Second, 8*time.Second, 24, 1, 0, 0, 29),
+		event(telemetry.EventDropStorm, 3100*time.Millisecond, 7100*time.Millisecond, 24, 1, 0, 0, 29),
 		event(telemetry.EventPathChange, 5*time.Second, 6*time.Second, 3, 3, 1, 5, 0),
 		event(telemetry.EventPathChange, 12*time.Second, 12*time.Second, 1, 3, 1, 5, 0),
 		event(telemetry.EventLinkLost, 2*time.Second, 9500*time.Millisecond, 0, 3, 1, 5, 0),
@@ -76,9 +76,9 @@ func TestEventDifferences(t *testing.T) {
 			return slices.Delete(l, 2, 3)
 		},
 		"one is two": func(l []telemetry.Event) []telemetry.Event {
-			end := l[0].Start.Add(time.Second)
+			end := l[0].Start.Add(800 * time.Millisecond)
 			more := l[0]
-			more.Start, more.Count = end, 2
+			more.Start, more.Count = l[0].Start.Add(1100*time.Millisecond), 2
 			l[0].End, l[0].Count = &end, 22
 			return append(l, more)
 		},
@@ -88,6 +88,11 @@ func TestEventDifferences(t *testing.T) {
 		"a start, by 1 ns": func(l []telemetry.Event) []telemetry.Event { l[1].Start = l[1].Start.Add(-1); return l },
 		"a start, by 2 s": func(l []telemetry.Event) []telemetry.Event {
 			l[0].Start = l[0].Start.Add(-2 * time.Second)
+			return l
+		},
+		"an end, by 1 ns": func(l []telemetry.Event) []telemetry.Event {
+			end := l[0].End.Add(1)
+			l[0].End = &end
 			return l
 		},
 		"a storm goes on": func(l []telemetry.Event) []telemetry.Event { l[0].End = nil; return l },

@@ -1,0 +1,190 @@
+package join
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+func report(id uint64) *telemetry.Report {
+	return &telemetry.Report{Flow: telemetry.FlowKey{Protocol: 17, DstPort: 53}, PacketID: id}
+}
+
+func hop(node uint32, ttl uint8) telemetry.Hop {
+	return telemetry.Hop{NodeID: node, TTL: ttl, Has: telemetry.HasNode | telemetry.HasTTL}
+}
+
+// A table with few buckets finds what a list of the packets in their order has, whatever comes and goes.
+func TestTableIsAList(t *testing.T) {
+	g := rand.New(rand.NewPCG(1, 2))
+	table := New(8, 1000)
+	var want []uint64
+	for range 10_000 {
+		switch r := report(g.Uint64N(32)); {
+		case slices.Contains(want, r.PacketID):
+			p := table.Find(r, Hash(r.PacketID, 1), Postcards)
+			if p == nil || p.ID != r.PacketID {
+				t.Fatalf("packet %d is not found", r.PacketID)
+			}
+			table.Free(p)
+			want = slices.DeleteFunc(want, func(id uint64) bool { return id == r.PacketID })
+		case table.Full():
+			table.Settle(table.Oldest())
+			want = want[1:]
+		default:
+			if p := table.Find(r, Hash(r.PacketID, 1), Postcards); p != nil {
+				t.Fatalf("packet %d is found", r.PacketID)
+			}
+			table.Use(r, Hash(r.PacketID, 1), Postcards, 7)
+			want = append(want, r.PacketID)
+		}
+		if table.Full() != (len(want) == 8) {
+			t.Fatalf("full with %d of 8 packets", len(want))
+		}
+		var got []uint64
+		for p := range table.All() {
+			got = append(got, p.ID)
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("got %v, want %v", got, want)
+		}
+	}
+}
+
+// Packets of one identity that wait for different things, and probes, are different packets.
+func TestFindTellsPacketsApart(t *testing.T) {
+	table := New(8, 1000)
+	r := report(1)
+	p := table.Use(r, Hash(r.PacketID, 1), Postcards, 7)
+	probe, flow := report(1), report(1)
+	probe.Flags |= telemetry.Discard
+	flow.Flow.DstPort = 80
+	hash := Hash(r.PacketID, 1)
+	if table.Find(r, hash, Postcards) != p || table.Find(r, hash, Stack) != nil ||
+		table.Find(probe, hash, Postcards) != nil || table.Find(flow, hash, Postcards) != nil {
+		t.Error("another packet is found, or none")
+	}
+}
+
+// What stands still does not make time go by, and who is behind is waited for, but not for ever.
+func TestWindow(t *testing.T) {
+	table := New(8, 500e6)
+	r := report(1)
+	p := table.Use(r, Hash(r.PacketID, 1), Postcards, 7)
+	for step, over := range []bool{false, false, false, true} {
+		table.Pass(1e15)
+		table.Pass(-1e15)
+		table.Arrived(0)
+		if (table.Over() == p) != over {
+			t.Errorf("step %d: over %v, want %v", step, !over, over)
+		}
+	}
+	table.Settle(p)
+	p = table.Use(r, Hash(r.PacketID, 1), Postcards, 7)
+	for range 36 { // 5.4 s
+		table.Pass(150e6)
+		table.Arrived(1e15)
+	}
+	if table.Over() != nil {
+		t.Error("over before who is behind was waited for")
+	}
+	table.Pass(150e6)
+	table.Arrived(1e15)
+	if table.Over() != p {
+		t.Error("waits for ever")
+	}
+	table.Settle(p)
+	p = table.Use(r, Hash(r.PacketID, 1), Postcards, 7)
+	if table.End(); table.Over() != p {
+		t.Error("waits after the end")
+	}
+}
+
+// A postcard of a packet that waits no more is late for a window, unless its node has spoken.
+func TestIsLate(t *testing.T) {
+	table := New(8, 500e6)
+	r, first, second, third := report(1), hop(1, 64), hop(2, 63), hop(3, 62)
+	p := table.Use(r, Hash(r.PacketID, 1), Postcards, 7)
+	p.AddPostcard(&first)
+	if table.IsLate(Hash(r.PacketID, 1), &second) {
+		t.Error("late while its packet waits")
+	}
+	table.Settle(p)
+	if table.IsLate(Hash(r.PacketID, 1), &first) {
+		t.Error("a node that spoke is late")
+	}
+	if !table.IsLate(Hash(r.PacketID, 1), &second) || table.IsLate(Hash(r.PacketID, 1), &second) {
+		t.Error("a node that did not speak is not late, or twice")
+	}
+	for range 4 {
+		table.Pass(150e6)
+	}
+	if table.IsLate(Hash(r.PacketID, 1), &third) {
+		t.Error("late for ever")
+	}
+}
+
+func TestOrder(t *testing.T) {
+	drop := hop(3, 63)
+	drop.Has |= telemetry.HasDrop
+	for _, c := range []struct {
+		hops      []telemetry.Hop
+		want      []uint32
+		uncertain bool
+	}{
+		{[]telemetry.Hop{hop(2, 63), hop(3, 62), hop(1, 64)}, []uint32{1, 2, 3}, false},
+		{[]telemetry.Hop{hop(2, 63), hop(3, 63), hop(1, 64)}, []uint32{1, 2, 3}, true},
+		{[]telemetry.Hop{drop, hop(2, 63), hop(1, 64)}, []uint32{1, 2, 3}, false},
+		{[]telemetry.Hop{drop, hop(2, 62), hop(1, 64)}, []uint32{1, 2, 3}, true}, // it had come less far
+	} {
+		uncertain := OrderByTTL(c.hops)
+		for i := range c.hops {
+			if c.hops[i].NodeID != c.want[i] || uncertain != c.uncertain {
+				t.Fatalf("got %v, uncertain %v, want %v, %v", c.hops, uncertain, c.want, c.uncertain)
+			}
+		}
+	}
+}
+
+// Of a loop with more hops than are kept, the drop that ends it is.
+func TestMaxHops(t *testing.T) {
+	table := New(1, 1000)
+	p := table.Use(report(1), 1, Postcards, 7)
+	for ttl := range uint8(2 * MaxHops) {
+		h := hop(1, 64-ttl)
+		p.AddPostcard(&h)
+	}
+	end := hop(2, 0)
+	end.Has |= telemetry.HasDrop
+	p.AddPostcard(&end)
+	if got := p.Hops(); len(got) != MaxHops || got[MaxHops-1].NodeID != 2 || got[MaxHops-2].TTL != 64-MaxHops+2 {
+		t.Errorf("got %v", got)
+	}
+	p.AddRecord(&end, 3)
+	p.Add(&end)
+	stack := slices.Repeat([]telemetry.Hop{hop(3, 0)}, 2*MaxHops)
+	if p.AddStack(stack, &end); len(p.Hops()) != MaxHops {
+		t.Errorf("got %v", p.Hops())
+	}
+}
+
+func TestTableNoAllocs(t *testing.T) {
+	table := New(8, 1000)
+	r, h, id := report(0), hop(1, 64), uint64(0)
+	if n := testing.AllocsPerRun(1000, func() {
+		id++
+		r.PacketID = id
+		hash := Hash(r.PacketID, 1)
+		if table.Find(r, hash, Postcards) == nil && !table.IsLate(hash, &h) {
+			if table.Full() {
+				table.Settle(table.Oldest())
+			}
+			table.Use(r, hash, Postcards, 7).AddPostcard(&h)
+		}
+		OrderByTTL(table.Oldest().Hops())
+	}); n != 0 {
+		t.Errorf("%v allocations, want 0", n)
+	}
+}
