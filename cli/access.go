@@ -33,7 +33,7 @@ type serverFlags struct {
 func (s *serverFlags) register(f *pflag.FlagSet) {
 	s.flags = f
 	f.StringVar(&s.context, "context", "", "`NAME` of a server that waybill context knows, instead of --server")
-	f.StringVar(&s.url, "server", cmp.Or(os.Getenv("WAYBILL_SERVER"), defaultServer),
+	f.StringVarP(&s.url, "server", "s", cmp.Or(os.Getenv("WAYBILL_SERVER"), defaultServer),
 		"`URL` of the server; the default is $WAYBILL_SERVER if set")
 	s.access.register(f)
 }

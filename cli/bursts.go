@@ -86,7 +86,7 @@ func printBurst(c *queryCommand[client.BurstList, client.Burst], ctx context.Con
 	c.view.now = answer.GeneratedAt
 	switch c.output {
 	case "json", "yaml":
-		return command.Quiet(writeDocument(c.stdout, c.output, answer))
+		return command.Quiet(WriteDocument(c.stdout, c.output, answer))
 	case "csv":
 		return command.Quiet(writeBurstPoints(c.stdout, &answer.Burst))
 	}

@@ -174,7 +174,7 @@ func TestQueryJSON(t *testing.T) {
 func TestQueryEncoded(t *testing.T) {
 	s := emptyServer(t)
 	for _, name := range []string{
-		"nodes", "links", "hops", "clocks", "hosts", "flows", "paths", "drops", "exporters",
+		"nodes", "links", "hops", "clocks", "cables", "hosts", "flows", "paths", "drops", "exporters",
 		"loss", "queues",
 	} {
 		for _, format := range []string{"json", "ndjson", "csv", "parquet", "arrow"} {

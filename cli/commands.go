@@ -24,13 +24,14 @@ func AskCommands(local Local) []*cobra.Command {
 	return []*cobra.Command{
 		newTopCommand(), newTopologyCommand(), newNodesCommand(), newLinksCommand(), newHopsCommand(),
 		newQueuesCommand(),
-		newClocksCommand(), newHostsCommand(), newFlowsCommand(), newPathsCommand(), newPathCommand(),
+		newClocksCommand(), newCablesCommand(),
+		newHostsCommand(), newFlowsCommand(), newPathsCommand(), newPathCommand(),
 		newTraceCommand(),
 		newDropsCommand(), newAttacksCommand(),
 		newBurstsCommand(), newEventsCommand(), newIncidentsCommand(), newAlertsCommand(),
 		newSilenceCommand(),
 		newSQLCommand(local), newExportCommand(local),
-		newContextCommand(),
+		newContextCommand(), newInventoryCommand(),
 	}
 }
 
@@ -39,5 +40,7 @@ func ServerCommands() []*cobra.Command { return []*cobra.Command{newReloadComman
 
 // AccountCommands returns the commands that ask what became of the reports.
 func AccountCommands() []*cobra.Command {
-	return []*cobra.Command{newExportersCommand(), newLossCommand(), newReportsCommand()}
+	return []*cobra.Command{
+		newExportersCommand(), newLossCommand(), newReportsCommand(), newOutputsCommand(), newClusterCommand(),
+	}
 }

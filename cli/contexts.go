@@ -166,7 +166,8 @@ $WAYBILL_SERVER, else that of $WAYBILL_CONTEXT, else the current one.`,
 }
 
 func newContextListCommand() *cobra.Command {
-	return &cobra.Command{
+	var listing Listing
+	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "list contexts; a star marks the current one",
 		Args:  command.NoArgs,
@@ -176,22 +177,28 @@ func newContextListCommand() *cobra.Command {
 				return err
 			}
 			if len(all.Contexts) == 0 {
-				_, err = fmt.Fprintln(cmd.ErrOrStderr(), "no contexts; waybill context set NAME --server URL makes one")
-				return err
+				fmt.Fprintln(cmd.ErrOrStderr(), "no contexts; waybill context set NAME --server URL makes one")
 			}
+			type item struct {
+				Name    string `json:"name"`
+				Server  string `json:"server"`
+				Current bool   `json:"current"`
+			}
+			list, rows := []item{}, [][]Cell{}
 			for _, name := range slices.Sorted(maps.Keys(all.Contexts)) {
 				mark := " "
 				if name == all.Current {
 					mark = "*"
 				}
 				server := all.Contexts[name].Server
-				if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s %s\t%s\n", mark, name, server); err != nil {
-					return err
-				}
+				list = append(list, item{name, server, name == all.Current})
+				rows = append(rows, PlainCells(mark, name, server))
 			}
-			return nil
+			return listing.Print(cmd.OutOrStdout(), list, []string{"CURRENT", "NAME", "SERVER"}, rows)
 		},
 	}
+	listing.Register(cmd)
+	return cmd
 }
 
 // changeContexts returns what changes the contexts by the name that is the argument.
@@ -254,7 +261,7 @@ func newContextSetCommand() *cobra.Command {
 		}),
 	}
 	f := cmd.Flags()
-	f.StringVar(&server.Server, "server", "", "`URL` of the server")
+	f.StringVarP(&server.Server, "server", "s", "", "`URL` of the server")
 	f.StringVar(&server.TokenFile, "token-file", "", "`FILE` with the token for the server")
 	f.StringVar(&server.CA, "ca", "", "`FILE` with the authorities that sign the server's certificate, PEM")
 	f.StringVar(&server.Cert, "cert", "", "`FILE` with a client certificate, PEM")

@@ -29,8 +29,9 @@ func incidentsQuestion() question[client.IncidentList, client.Incident] {
 		takes: " [ID]",
 		short: "list what broke, with what followed from it",
 		long: `Incidents lists what broke, the latest first: events that belong together, as one. CAUSE is the kind of the event that the
-others follow from, LOST the packets that it cost, MOVED the changes of paths that it made, FLOWS the flows that it hit. With
-the ID of an incident, or of any event of it, that one is shown with its events, and by which rule each follows from which.`,
+others follow from, LOST the packets that it cost, MOVED the changes of paths that it made, FLOWS the flows that it hit: ≥ stands
+before what is a lower bound. With the ID of an incident, or of any event of it, that one is shown with its events, and by
+which rule each follows from which.`,
 		example: `  waybill incidents
   waybill incidents --open --severity warning
   waybill incidents --since 1d -o wide
@@ -63,8 +64,34 @@ the ID of an incident, or of any event of it, that one is shown with its events,
 		lead: []string{"start", "end", "severity"},
 		cells: map[string]func(*view, *client.Incident) Cell{
 			"end": func(v *view, n *client.Incident) Cell { return PlainCell(v.lasted(n.Start, n.End)) },
+			"packets_lost": func(_ *view, n *client.Incident) Cell {
+				return boundCell(n, "packets_lost", badCell(n.PacketsLost))
+			},
+			"flows_moved": func(_ *view, n *client.Incident) Cell {
+				return boundCell(n, "flows_moved", countCell(n.FlowsMoved))
+			},
+			"flows_hit": func(_ *view, n *client.Incident) Cell {
+				return boundCell(n, "flows_hit", countCell(n.FlowsHit))
+			},
+			"hosts_hit": func(_ *view, n *client.Incident) Cell {
+				return boundCell(n, "hosts_hit", countCell(n.HostsHit))
+			},
+			"packets_hit": func(_ *view, n *client.Incident) Cell {
+				return boundCell(n, "packets_hit", countCell(n.PacketsHit))
+			},
+			"bytes_hit": func(_ *view, n *client.Incident) Cell {
+				return boundCell(n, "bytes_hit", countCell(n.BytesHit))
+			},
 		},
 	}
+}
+
+// boundCell marks a count that is a lower bound.
+func boundCell(n *client.Incident, name string, c Cell) Cell {
+	if slices.Contains(n.AtLeast, name) {
+		c.text = "≥" + c.text
+	}
+	return c
 }
 
 // drawIncident writes an incident as a tree: what follows from an event stands below it.
@@ -103,14 +130,7 @@ func drawIncident(w io.Writer, v *view, n *client.Incident) error {
 			c.Against)
 	}
 	for i := range n.Unseen {
-		u := &n.Unseen[i]
-		who := cmp.Or(printable(u.Name), u.Source.String())
-		if u.Silent {
-			fmt.Fprintf(&b, "\nnot seen: nothing came from %s\n", who)
-		} else {
-			fmt.Fprintf(&b, "\nnot seen: %d of %s of %s were lost on the way here\n", u.Lost,
-				counted(u.Sent, "datagram"), who)
-		}
+		fmt.Fprintf(&b, "\nnot seen: %s\n", unseenText(&n.Unseen[i]))
 	}
 	for _, d := range n.Doubts {
 		fmt.Fprintf(&b, "\n%s\n", d)
@@ -125,6 +145,17 @@ func drawIncident(w io.Writer, v *view, n *client.Incident) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// unseenText says what an exporter could not tell meanwhile, in the words of the console. That nothing came may be as
+// it should.
+func unseenText(u *client.Unseen) string {
+	who := cmp.Or(printable(u.Name), u.Source.String())
+	if u.Silent {
+		return "no reports from " + who +
+			" in this time: it had nothing to report, as nodes that report on events only, or it was silent"
+	}
+	return fmt.Sprintf("%d of %s of %s were lost on the way here", u.Lost, counted(u.Sent, "datagram"), who)
 }
 
 // hitText says whom an incident hit, and which of its counts are lower bounds.

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -148,16 +147,14 @@ func newQueryCommand[L, T any](q question[L, T]) *cobra.Command {
 	}
 	f := cmd.Flags()
 	c.server.register(f)
-	f.StringVarP(&c.output, "output", "o", outputs[0], "`FORMAT`: "+strings.Join(q.outputs(), ", "))
-	f.IntVar(&c.query.Limit, "limit", 100, "list up to `N` items")
-	f.BoolVar(&c.noHeaders, "no-headers", false, "leave out the titles of tables and of CSV")
-	DurationVar(f, &c.watch, "watch", 0, "ask again every `DURATION`, for example 2s")
+	OutputVar(cmd, &c.output, q.outputs()...)
+	limitVar(f, &c.query.Limit, "items")
+	NoHeadersVar(f, &c.noHeaders)
+	f.VarP(durationFlag{&c.watch}, "watch", "w", "ask again every `DURATION`, for example 2s")
 	if q.state != nil {
-		f.BoolVar(&c.follow, "follow", false,
+		f.BoolVarP(&c.follow, "follow", "f", false,
 			"go on, and print each item that is new, ended or another; JSON is one item per line")
 	}
-	_ = cmd.RegisterFlagCompletionFunc("output",
-		cobra.FixedCompletions(q.outputs(), cobra.ShellCompDirectiveNoFileComp))
 	c.addFieldFlags(cmd)
 	if q.filters != nil {
 		q.filters(cmd, &c.query)
@@ -172,9 +169,6 @@ func newQueryCommand[L, T any](q question[L, T]) *cobra.Command {
 // check says what is wrong with the flags.
 func (c *queryCommand[L, T]) check(limitGiven bool) error {
 	c.limitGiven = limitGiven
-	if allowed := c.outputs(); !slices.Contains(allowed, c.output) {
-		return fmt.Errorf("--output is %q; allowed: %s", c.output, strings.Join(allowed, ", "))
-	}
 	if c.query.Limit < 1 {
 		return fmt.Errorf("--limit is %d; it must be at least 1", c.query.Limit)
 	}

@@ -33,9 +33,6 @@ sends nothing. Rules end with the attack, by release, or when --for is over, whi
 			if lasts < 0 || cmd.Flags().Changed("for") && lasts < time.Second {
 				return command.Usage(fmt.Errorf("--for is %v; want at least 1s", lasts))
 			}
-			if err := checkDocumentOr(output); err != nil {
-				return err
-			}
 			if lasts > 0 {
 				wanted.For = lasts.String()
 			}
@@ -54,7 +51,7 @@ sends nothing. Rules end with the attack, by release, or when --for is over, whi
 	f.StringVar(&wanted.By, "by", "", "`WHO` drops: node, flowspec, rtbh or webhook; else as the server is configured")
 	DurationVar(f, &lasts, "for", 0, "how long the rules hold, a `DURATION` such as 1h; else as the server is configured")
 	f.BoolVar(&wanted.Broad, "broad", false, "send rules that name no source, too: they drop what others send to the target")
-	addMitigationOutput(cmd, &output)
+	OutputVar(cmd, &output, "table", "json", "yaml")
 	server.register(f)
 	return cmd
 }
@@ -68,9 +65,6 @@ func newReleaseCommand() *cobra.Command {
 		Example: `  waybill attacks release 3a0c64b6f1e0a7d2`,
 		Args:    command.OneArg("the id of an attack; waybill attacks tells it"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkDocumentOr(output); err != nil {
-				return err
-			}
 			return server.ask(cmd, func(ctx context.Context, c *client.Client) error {
 				m, err := client.Change[client.Mitigation](ctx, c, "POST", "attacks/"+url.PathEscape(args[0])+"/release",
 					nil)
@@ -81,26 +75,15 @@ func newReleaseCommand() *cobra.Command {
 			})
 		},
 	}
-	addMitigationOutput(cmd, &output)
+	OutputVar(cmd, &output, "table", "json", "yaml")
 	server.register(cmd.Flags())
 	return cmd
-}
-
-func addMitigationOutput(cmd *cobra.Command, output *string) {
-	cmd.Flags().StringVarP(output, "output", "o", "table", "`FORMAT`: table, json or yaml")
-}
-
-func checkDocumentOr(output string) error {
-	if output != "table" && !isDocument(output) {
-		return command.Usage(fmt.Errorf("-o: got %q, want table, json or yaml", output))
-	}
-	return nil
 }
 
 // writeMitigation writes rules with what became of them.
 func writeMitigation(w io.Writer, output string, m *client.Mitigation, became string) error {
 	if isDocument(output) {
-		return command.Quiet(writeDocument(w, output, m))
+		return command.Quiet(WriteDocument(w, output, m))
 	}
 	var b strings.Builder
 	if m.DryRun {

@@ -25,7 +25,7 @@ func printOne[L, T, A any](draw func(io.Writer, *view, *A) error) func(
 		}
 		switch {
 		case isDocument(c.output):
-			err = writeDocument(c.stdout, c.output, answer)
+			err = WriteDocument(c.stdout, c.output, answer)
 		case c.output == "ndjson":
 			err = writeLines(c.stdout, nil, []A{*answer})
 		default:

@@ -53,9 +53,6 @@ link is not wrong by more than WITHIN, and unknown (?) if the clocks of its ends
 			return d.server.completeNodes()(cmd, args, word)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := d.check(); err != nil {
-				return err
-			}
 			find := pathsOfNodes
 			if hosts := [2]bool{isHost(args[0]), isHost(args[1])}; hosts[0] != hosts[1] {
 				return command.Usage(errors.New("want two addresses or prefixes, or two nodes"))
@@ -174,7 +171,7 @@ func (d *drawing) printPaths(to io.Writer, head client.Head, paths []pathTaken, 
 				}
 			}
 		}
-		return writeDocument(to, d.output, all)
+		return WriteDocument(to, d.output, all)
 	}
 	v := newView(to, d.output == "wide")
 	v.now = head.GeneratedAt

@@ -86,7 +86,7 @@ func printReport(c *reportsCommand, ctx context.Context, id string) error {
 	w := bufio.NewWriter(c.stdout)
 	switch c.output {
 	case "json", "yaml":
-		err = writeDocument(w, c.output, r)
+		err = WriteDocument(w, c.output, r)
 	case "ndjson":
 		err = writeLines(w, nil, []client.ReportAnswer{*r})
 	case "csv":

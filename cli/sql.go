@@ -8,8 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -62,20 +60,14 @@ The tables are those of docs/reference/store.md. A statement can change nothing.
 	f := cmd.Flags()
 	c.server.register(f)
 	f.StringVar(&c.data, "data", "", "`DIRECTORY` to read instead of asking a server")
-	f.StringVarP(&c.output, "output", "o", "table", "`FORMAT`: "+strings.Join(sqlOutputs, ", "))
-	f.IntVar(&c.limit, "limit", 100, "list up to `N` rows")
-	f.BoolVar(&c.noHeaders, "no-headers", false, "leave out the titles of tables and of CSV")
+	OutputVar(cmd, &c.output, "table", "json", "yaml", "ndjson", "csv")
+	limitVar(f, &c.limit, "rows")
+	NoHeadersVar(f, &c.noHeaders)
 	f.BoolVar(&c.tables, "tables", false, "list the tables and their columns")
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(sqlOutputs, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
-var sqlOutputs = []string{"table", "json", "yaml", "ndjson", "csv"}
-
 func (c *sqlCommand) run(ctx context.Context, statement string, stdout, stderr io.Writer) error {
-	if !slices.Contains(sqlOutputs, c.output) {
-		return command.Usage(fmt.Errorf("--output is %q; allowed: %s", c.output, strings.Join(sqlOutputs, ", ")))
-	}
 	if c.limit < 1 {
 		return command.Usage(fmt.Errorf("--limit is %d; it must be at least 1", c.limit))
 	}
@@ -118,7 +110,7 @@ func (c *sqlCommand) print(to io.Writer, table *client.Table) error {
 	w := bufio.NewWriter(to)
 	switch c.output {
 	case "json", "yaml":
-		if err := writeDocument(w, c.output, table); err != nil {
+		if err := WriteDocument(w, c.output, table); err != nil {
 			return err
 		}
 	case "ndjson":

@@ -26,11 +26,7 @@ const (
 // PlainCell returns a cell without colour.
 func PlainCell(text string) Cell { return Cell{text: text} }
 
-// PrintTable writes a table of rows below titles.
-func PrintTable(to io.Writer, titles []string, rows [][]Cell) error {
-	return printTable(to, titles, rows, false)
-}
-
+// printTable writes a table of rows below titles, unless these are left out.
 func printTable(to io.Writer, titles []string, rows [][]Cell, noTitles bool) error {
 	v, w := newView(to, false), bufio.NewWriter(to)
 	v.bare = noTitles

@@ -97,6 +97,11 @@ func runTop(cmd *cobra.Command, t *top) error {
 	program := tea.NewProgram(t, tea.WithContext(ctx), tea.WithInput(io.Reader(in)), tea.WithOutput(out),
 		tea.WithFilter(quitOnInterrupt))
 	go func() { // a server that has no stream has no latest event; what is wrong with it the lists say too
+		// The stream begins with what goes on: what was over before is asked for.
+		events, err := client.Get[client.EventList](ctx, t.client, "events", client.Query{Limit: 1})
+		if err == nil && len(events.Events) > 0 {
+			program.Send(topEvent{&events.Events[0]})
+		}
 		_ = t.client.StreamEvents(ctx, client.Query{}, client.Stream[client.Event]{
 			Item: func(e *client.Event) error { program.Send(topEvent{e}); return nil },
 			Lost: func(n uint64) { program.Send(topLost(n)) },

@@ -24,21 +24,9 @@ type drawing struct {
 	output string
 }
 
-// drawings are the values of --output.
-var drawings = []string{"table", "wide", "json", "yaml"}
-
 func (d *drawing) register(cmd *cobra.Command) {
 	d.server.register(cmd.Flags())
-	cmd.Flags().StringVarP(&d.output, "output", "o", drawings[0],
-		"`FORMAT`: table (a drawing), wide (more columns) or json")
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(drawings, cobra.ShellCompDirectiveNoFileComp))
-}
-
-func (d *drawing) check() error {
-	if !slices.Contains(drawings, d.output) {
-		return command.Usage(fmt.Errorf("--output is %q; allowed: %s", d.output, strings.Join(drawings, ", ")))
-	}
-	return nil
+	OutputVar(cmd, &d.output, "table", "wide", "json", "yaml") // a table is a drawing
 }
 
 // A trace is what waybill trace -o json prints: a flow, and the links on its latest path.
@@ -79,9 +67,6 @@ memory. How long its packets stayed in each node is not kept by flow; waybill ho
 			return d.server.completeFlows()(cmd, args, word)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := d.check(); err != nil {
-				return err
-			}
 			q, is, err := flowOf(args)
 			if err != nil {
 				return command.Usage(err)
@@ -192,7 +177,7 @@ func noFlow(args []string, flows *client.FlowList) error {
 // printTrace prints a flow and its latest path.
 func (d *drawing) printTrace(to io.Writer, head client.Head, f *client.Flow, links []client.Link) error {
 	if isDocument(d.output) {
-		return writeDocument(to, d.output, trace{f, linksOf(stagesOf(latest(f).Hops, links))})
+		return WriteDocument(to, d.output, trace{f, linksOf(stagesOf(latest(f).Hops, links))})
 	}
 	v := newView(to, d.output == "wide")
 	v.now = head.GeneratedAt

@@ -35,7 +35,7 @@ func (t *pastTrace) draw(ctx context.Context, d *drawing, c *client.Client, args
 			list.Since.Local().Format(time.DateTime), list.Until.Local().Format(time.DateTime))
 	}
 	if isDocument(d.output) {
-		return writeDocument(to, d.output, list)
+		return WriteDocument(to, d.output, list)
 	}
 	v := newView(to, d.output == "wide")
 	v.now = list.GeneratedAt

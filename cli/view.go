@@ -46,8 +46,8 @@ func (v *view) pick(unicode, ascii string) string {
 // isDocument reports whether an output is one document in the shape of the API.
 func isDocument(output string) bool { return output == "json" || output == "yaml" }
 
-// writeDocument writes a list in the shape of the API, as JSON or YAML.
-func writeDocument(w io.Writer, output string, list any) error {
+// WriteDocument writes a list in the shape of the API, as JSON or YAML.
+func WriteDocument(w io.Writer, output string, list any) error {
 	if output != "yaml" {
 		return writeJSON(w, list)
 	}

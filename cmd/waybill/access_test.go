@@ -62,7 +62,7 @@ func TestServeExposure(t *testing.T) {
 		{"--tls-client-ca " + ca.File, "need a cert and a key"},
 		{https + " --tls-client-ca " + ca.File, "client_ca and clients are needed together"},
 		{https + " --config " + file("clients.yaml"), "client_ca and clients are needed together"},
-		{https + " --config " + file("clients.yaml") + " --tls-client-ca " + file("key"), "no certificate in PEM"},
+		{https + " --config " + file("clients.yaml") + " --tls-client-ca " + file("key"), "has no certificates, want PEM"},
 	} {
 		root := newRootCommand()
 		var out, errs bytes.Buffer

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/waybill-int/waybill/alert"
+	"github.com/waybill-int/waybill/cli"
 	"github.com/waybill-int/waybill/internal/command"
 	"github.com/waybill-int/waybill/serve"
 )
@@ -32,6 +33,6 @@ func newAlertsCheckCommand() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&config, "config", "", "configuration `FILE` of waybill serve, for the names of nodes")
+	cli.ConfigVar(cmd.Flags(), &config, "configuration `FILE` of waybill serve, for the names of nodes")
 	return cmd
 }

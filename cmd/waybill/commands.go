@@ -22,11 +22,12 @@ func addCommands(root *cobra.Command) {
 			"receive", "Receive telemetry:",
 			append([]*cobra.Command{
 				newServeCommand(), newConfigCommand(), newPolicyCommand(), newStoreCommand(), newTokenCommand(),
+				newPlanCommand(),
 			}, cli.ServerCommands()...),
 		},
 		{"ask", "Ask a server, what the network does:", cli.AskCommands(serve.LocalStore{})},
 		{"account", "Ask a server, what became of the reports:", cli.AccountCommands()},
-		{"node", "Be part of a network:", []*cobra.Command{newNodeCommand()}},
+		{"node", "Be part of a network:", []*cobra.Command{newNodeCommand(), newSwitchCommand()}},
 		{"emulate", "Make a network:", []*cobra.Command{newFabricCommand(), newLabCommand()}},
 		{
 			"tools", "Work with captures:",

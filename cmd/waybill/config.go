@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/waybill-int/waybill/cli"
 	"github.com/waybill-int/waybill/internal/command"
 	"github.com/waybill-int/waybill/serve"
 )
@@ -36,7 +37,7 @@ what is wrong with it, or prints what serve would run with, defaults and all. It
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&file, "config", "", "configuration `FILE`, YAML")
+	cli.ConfigVar(f, &file, "configuration `FILE`, YAML")
 	f.BoolVar(&check, "check", false, "say whether the configuration is valid")
 	f.BoolVar(&dump, "dump", false, "print the configuration")
 	return cmd

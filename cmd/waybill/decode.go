@@ -37,6 +37,9 @@ const decodeExamples = `  # What is in this capture? A tree of every packet, as 
   # INT that is marked by DSCP 0x17, and by UDP port 5000.
   waybill decode --dscp 0x17 --int-port 5000 packets.pcap
 
+  # The same capture for Wireshark, with what is in each packet as its comment.
+  waybill decode --write explained.pcapng reports.pcap
+
   # How many of what, and which errors.
   waybill decode --stats --errors-only reports.pcap.gz
 
@@ -48,6 +51,7 @@ type decodeCommand struct {
 	output     string
 	columns    []string
 	separators []string
+	file       string // to write packets to
 	count      int
 	timeFormat string
 	color      string
@@ -86,6 +90,8 @@ DSCP value that marks INT, is set by flags, by --set, or in a file.`,
 	f.StringArrayVarP(&c.columns, "field", "e", nil, "print this `FIELD`; may be repeated, implies -o fields")
 	f.StringArrayVarP(&c.separators, "format", "E", nil,
 		"with -o fields, an `OPTION`: separator=TEXT (/t is a tab, /s a blank), aggregator=TEXT, header=y")
+	f.StringVarP(&c.file, "write", "w", "",
+		"`FILE` to write the packets to instead of printing them: pcapng, what is in each as its comment; - is the output")
 	f.IntVarP(&c.count, "count", "c", 0, "stop after `N` packets of each file; 0: read all")
 	f.StringVar(&c.timeFormat, "time", "absolute",
 		"`FORM` of times in a tree: absolute, utc, relative to the first packet, or none")
@@ -140,6 +146,10 @@ func (c *decodeCommand) check(args []string) error {
 		return fmt.Errorf("--hex and a file exclude each other, got %q", args[0])
 	case c.hex == "" && len(args) == 0:
 		return errors.New("name a capture file, or - for the standard input")
+	case c.file != "" && (c.hex != "" || c.stats || c.points.auto):
+		return errors.New("--write is of packets of files: it does not go with --hex, --stats and --dialect auto")
+	case c.file != "-" && c.file != "" && isOneOf(c.file, args):
+		return fmt.Errorf("--write: %s is read; want another file", c.file)
 	case len(c.columns) > 0 && c.output != "fields":
 		return fmt.Errorf("-e goes with -o fields, not with -o %s", c.output)
 	case len(c.columns) == 0 && c.output == "fields" && !c.stats:
@@ -171,6 +181,8 @@ type decodedPacket struct {
 	Time     time.Time // zero: unknown
 	Length   int       // on the wire, in bytes
 	Captured int       // bytes that the file holds
+	Data     []byte    // these; valid until the next packet
+	LinkType int       // that of the capture
 	Layers   []dissect.Layer
 }
 
@@ -182,6 +194,8 @@ type packetWriter interface {
 
 func (c *decodeCommand) writer(out *bufio.Writer, cfg *codepoint.Config) (packetWriter, error) {
 	switch {
+	case c.file != "":
+		return newCaptureWriter(c.file, out)
 	case c.stats:
 		return newStatsWriter(out, cfg, c.output == "json"), nil
 	case c.output == "json":
@@ -243,7 +257,7 @@ func (c *decodeCommand) decodeFile(name string, w packetWriter, out *bufio.Write
 			sample = append(sample, detect.Packet{Time: p.Time, Bytes: slices.Clone(p.Data), Start: start})
 		}
 		d := decodedPacket{
-			Number: p.Number, Time: p.Time, Length: p.Length, Captured: len(p.Data),
+			Number: p.Number, Time: p.Time, Length: p.Length, Captured: len(p.Data), Data: p.Data, LinkType: p.LinkType,
 			Layers: dissect.Packet(p.Data, start, cfg),
 		}
 		if c.errorsOnly && !hasError(d.Layers) {

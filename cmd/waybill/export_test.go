@@ -50,7 +50,7 @@ scrape_configs:
 	p := &prometheusOfTest{t, test.FreePort(t, "tcp")}
 	var log bytes.Buffer
 	cmd := exec.Command("prometheus", "--config.file="+config, "--storage.tsdb.path="+filepath.Join(dir, "data"),
-		"--web.listen-address="+p.address, "--enable-feature=native-histograms")
+		"--web.listen-address="+p.address, "--enable-feature=native-histograms", "--web.enable-remote-write-receiver")
 	cmd.Stderr = &log
 	if err := cmd.Start(); err != nil {
 		t.Fatalf("%v; scripts/setup test installs it", err)

@@ -69,7 +69,7 @@ A SCENARIO is a YAML file, - for standard input, or the name of one that comes w
 		"realtime or max: how `FAST` virtual time goes by (default realtime with --reports, else max)")
 	f.Uint64Var(&c.seed, "seed", 0, "`N` that everything random follows from (default that of the scenario)")
 	cli.DurationVar(f, &c.duration, "duration", 0, "how long to run, in virtual `TIME` (default that of the scenario)")
-	f.StringVarP(&c.format, "output", "o", "text", "`FORMAT` of the summary: text or json")
+	cli.OutputVar(cmd, &c.format, "text", "json", "yaml")
 	f.StringVar(&c.control, "control", "",
 		"`ADDRESS:PORT` of this machine at which switches take filters while the network runs, each at /nodes/ID")
 	f.BoolVarP(&c.quiet, "quiet", "q", false, "no progress, no summary")
@@ -160,10 +160,7 @@ func (c *fabricCommand) check() error {
 			return errors.New("--control wants --speed realtime: otherwise it is over before anybody asks")
 		}
 	}
-	switch {
-	case c.format != "text" && c.format != "json":
-		return fmt.Errorf("-o: got %q, want text or json", c.format)
-	case c.pcap != "" && c.pcap == c.truth:
+	if c.pcap != "" && c.pcap == c.truth {
 		return fmt.Errorf("--pcap and --truth: both to %s, want two files", c.pcap)
 	}
 	return nil

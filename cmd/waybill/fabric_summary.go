@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/waybill-int/waybill/cli"
 	"github.com/waybill-int/waybill/fabric"
 )
 
@@ -69,8 +70,8 @@ func (c *fabricCommand) summarize(s *fabricSummary) error {
 	if c.toStdout() {
 		w = c.log
 	}
-	if c.format == "json" {
-		return json.NewEncoder(w).Encode(s)
+	if c.format != "text" {
+		return writeSummary(w, c.format, s)
 	}
 	s.print(w)
 	if s.late {
@@ -82,6 +83,14 @@ func (c *fabricCommand) summarize(s *fabricSummary) error {
 			s.lastFailure)
 	}
 	return nil
+}
+
+// writeSummary writes a summary as a line of JSON, or as YAML.
+func writeSummary(w io.Writer, format string, summary any) error {
+	if format == "json" {
+		return json.NewEncoder(w).Encode(summary)
+	}
+	return cli.WriteDocument(w, format, summary)
 }
 
 func (s *fabricSummary) print(w io.Writer) {

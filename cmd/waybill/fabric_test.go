@@ -226,8 +226,8 @@ func TestFabricCollectors(t *testing.T) {
 	_, port, _ := net.SplitHostPort(a.LocalAddr().String())
 	b := listen(t, "127.0.0.2:"+port)
 	pcap := filepath.Join(t.TempDir(), "reports.pcap")
-	mustFabric(t, "microburst", "--duration", "30ms", "--pcap", pcap, "--reports", a.LocalAddr().String(), "--reports",
-		b.LocalAddr().String())
+	mustFabric(t, "microburst", "--duration", "30ms", "--speed", "max", "--pcap", pcap,
+		"--reports", a.LocalAddr().String(), "--reports", b.LocalAddr().String())
 	addressed := map[string][][]byte{}
 	for _, frame := range packetsOf(t, pcap) {
 		to := destination(frame).String()
@@ -431,7 +431,7 @@ func TestFabricRefuses(t *testing.T) {
 		{"steady --speed fast", 2, "realtime or max"},
 		{"steady --duration -1s", 2, "--duration"},
 		{"steady --seed -1", 2, "--seed"},
-		{"steady -o yaml", 2, "text or json"},
+		{"steady -o xml", 2, "text, json, yaml"},
 		{"steady --pcap x --truth x", 2, "two files"},
 		{"steady --reports nowhere", 1, "--reports nowhere: "},
 		{"steady --reports :8555", 2, "want HOST:PORT"},

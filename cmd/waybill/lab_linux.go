@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -23,6 +22,7 @@ import (
 	"github.com/waybill-int/waybill/fabric/scenario"
 	"github.com/waybill-int/waybill/internal/command"
 	"github.com/waybill-int/waybill/lab"
+	"github.com/waybill-int/waybill/serve"
 )
 
 func newLabCommand() *cobra.Command {
@@ -66,8 +66,9 @@ A SCENARIO is a file, - for standard input, or the name of one of waybill fabric
 	f.Uint64Var(&c.seed, "seed", 0,
 		"`N` that traffic and the choices among equal routes follow from (default that of the scenario)")
 	cli.DurationVar(f, &c.duration, "duration", 0, "how long to run, as `TIME` (default that of the scenario)")
-	f.StringVarP(&c.format, "output", "o", "text", "`FORMAT` of the summary: text or json")
+	cli.OutputVar(cmd, &c.format, "text", "json", "yaml")
 	f.BoolVarP(&c.quiet, "quiet", "q", false, "only warnings, no progress, no summary")
+	cli.LogLevelVar(cmd, &c.level)
 	return cmd
 }
 
@@ -75,20 +76,18 @@ A SCENARIO is a file, - for standard input, or the name of one of waybill fabric
 type labCommand struct {
 	fabricCommand // what it shares with waybill fabric
 	reports       string
+	level         serve.LogLevel
 }
 
 func (c *labCommand) run(ctx context.Context, name string) error {
-	if c.format != "text" && c.format != "json" {
-		return command.Usage(fmt.Errorf("-o: got %q, want text or json", c.format))
-	}
 	s, file, err := c.scenario(name)
 	if err != nil {
 		return command.Usage(err)
 	}
-	options := lab.Options{Log: command.NewLogger(c.log, slog.LevelInfo)}
 	if c.quiet {
-		options.Log = command.NewLogger(c.log, slog.LevelWarn)
+		c.level.Level = max(c.level.Level, slog.LevelWarn)
 	}
+	options := lab.Options{Log: command.NewLogger(c.log, c.level.Level)}
 	if c.control != "" {
 		if err := checkControl(c.control); err != nil {
 			return command.Usage(err)
@@ -166,8 +165,8 @@ func (c *labCommand) summarizeLab(s *scenario.Scenario, l *lab.Lab) error {
 		w = c.log
 	}
 	sum := l.Summary()
-	if c.format == "json" {
-		return command.Quiet(json.NewEncoder(w).Encode(sum))
+	if c.format != "text" {
+		return command.Quiet(writeSummary(w, c.format, sum))
 	}
 	switches, hosts := l.Size()
 	fmt.Fprintf(w, "scenario %s on %s: %d switches, %d hosts, %s\n", s.Name, l.Name(), switches, hosts,

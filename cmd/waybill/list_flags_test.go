@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
 	"github.com/waybill-int/waybill/internal/command"
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/serve"
@@ -12,8 +15,8 @@ import (
 
 // Of each list and each flag that lists have: it is taken, or one line says why not.
 var lists = []string{
-	"topology", "nodes", "links", "hops", "clocks", "hosts", "flows", "paths", "drops", "events", "bursts", "queues",
-	"exporters", "loss",
+	"topology", "nodes", "links", "hops", "clocks", "cables", "hosts", "flows", "paths", "drops", "events", "bursts",
+	"queues", "exporters", "loss",
 }
 
 func TestListFlags(t *testing.T) {
@@ -23,7 +26,7 @@ func TestListFlags(t *testing.T) {
 	s := startServer(t, func(c *serve.Config) { c.Data = t.TempDir() })
 	server := s.URL()
 	records := []string{"flows", "paths", "hops", "queues", "links", "drops", "exporters", "events", "bursts"}
-	nowOnly := []string{"clocks", "hosts"}
+	nowOnly := []string{"clocks", "cables", "hosts"}
 	for _, name := range lists {
 		for _, c := range []struct {
 			flags string
@@ -34,6 +37,7 @@ func TestListFlags(t *testing.T) {
 			{"-o ndjson", ""},
 			{"-o csv", ""},
 			{"--limit 3", ""},
+			{"-n 3 -w 1ms", "--watch is 1ms"},
 			{"--filter node=1", ""},
 			{"--top 2", ""},
 			{"-o parquet", ""},
@@ -55,7 +59,7 @@ func TestListFlags(t *testing.T) {
 			{"--filer node=1", "unknown flag: --filer"},
 			{"-o xml", "allowed: table"},
 		} {
-			args := append([]string{name, "--server", server}, strings.Split(c.flags, " ")...)
+			args := append([]string{name, "-s", server}, strings.Split(c.flags, " ")...)
 			_, stderr, code := runWaybill(t, args...)
 			said := slices.ContainsFunc(strings.Split(c.why, "|"),
 				func(why string) bool { return strings.Contains(stderr, why) })
@@ -68,6 +72,41 @@ func TestListFlags(t *testing.T) {
 	if _, stderr, _ := runWaybill(t, "hosts", "--filer", "node=1"); !strings.Contains(stderr,
 		"did you mean --filter?") {
 		t.Errorf("got %q", stderr)
+	}
+}
+
+// TestFlagLetters: a flag that several commands have has the same letter in all of them, and what is printed as a table
+// is printed as JSON and YAML too.
+func TestFlagLetters(t *testing.T) {
+	letters := map[string]string{
+		"config": "c", "follow": "f", "limit": "n", "output": "o", "quiet": "q", "server": "s", "watch": "w",
+	}
+	tables := 0
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			name, usage := pflag.UnquoteUsage(f)
+			if name == "NAME" { // --output of waybill alerts test names one of those of alerts
+				return
+			}
+			if want, ok := letters[f.Name]; ok && f.Shorthand != want {
+				t.Errorf("%s: --%s is -%s for short, want -%s", c.CommandPath(), f.Name, f.Shorthand, want)
+			}
+			if f.Name != "output" || f.DefValue != "table" {
+				return
+			}
+			tables++
+			if !strings.Contains(usage, " json, yaml") {
+				t.Errorf("%s -o: got %q", c.CommandPath(), usage)
+			}
+		})
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	walk(newRootCommand())
+	if tables < 20 {
+		t.Errorf("only %d commands print tables", tables)
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waybill-int/waybill/cli"
 	"github.com/waybill-int/waybill/internal/command"
 	"github.com/waybill-int/waybill/node/kernel"
 )
@@ -114,18 +115,6 @@ ingress first. End the node before.`,
 	}
 }
 
-// addOutput gives cmd the flag that chooses between text and JSON.
-func addOutput(cmd *cobra.Command, output *string) {
-	cmd.Flags().StringVarP(output, "output", "o", "table", "`FORMAT`: table or json")
-}
-
-func checkOutput(output string) error {
-	if output != "table" && output != "json" {
-		return command.Usage(fmt.Errorf("-o: got %q, want table or json", output))
-	}
-	return nil
-}
-
 func newNodeStatusCommand() *cobra.Command {
 	var c nodeClient
 	var output string
@@ -136,16 +125,12 @@ func newNodeStatusCommand() *cobra.Command {
   waybill node status -o json`,
 		Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := checkOutput(output); err != nil {
-				return err
-			}
 			text, err := c.ask(cmd.Context(), http.MethodGet, "/status", "")
 			if err != nil {
 				return err
 			}
-			if output == "json" {
-				_, err := cmd.OutOrStdout().Write(text)
-				return command.Quiet(err)
+			if output != "table" {
+				return writeAnswer(cmd.OutOrStdout(), output, text)
 			}
 			var s kernel.Status
 			if err := json.Unmarshal(text, &s); err != nil {
@@ -155,8 +140,17 @@ func newNodeStatusCommand() *cobra.Command {
 		},
 	}
 	c.addFlag(cmd)
-	addOutput(cmd, &output)
+	cli.OutputVar(cmd, &output, "table", "json", "yaml")
 	return cmd
+}
+
+// writeAnswer writes an answer in JSON as a document.
+func writeAnswer(w io.Writer, output string, answer []byte) error {
+	if output == "json" {
+		_, err := w.Write(answer)
+		return command.Quiet(err)
+	}
+	return command.Quiet(cli.WriteDocument(w, output, json.RawMessage(answer)))
 }
 
 func writeStatus(out io.Writer, s *kernel.Status) error {
@@ -229,9 +223,6 @@ if a node cannot work.`,
   waybill node doctor --config node.yaml -o json`,
 		Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := checkOutput(output); err != nil {
-				return err
-			}
 			var c *kernel.Config
 			if file != "" {
 				var err error
@@ -242,16 +233,14 @@ if a node cannot work.`,
 			return tellFindings(cmd.OutOrStdout(), kernel.Examine(c), output)
 		},
 	}
-	cmd.Flags().StringVarP(&file, "config", "c", "", "`FILE` of the node, whose ports are looked at too")
-	addOutput(cmd, &output)
+	cli.ConfigVar(cmd.Flags(), &file, "`FILE` of the node, whose ports are looked at too")
+	cli.OutputVar(cmd, &output, "table", "json", "yaml")
 	return cmd
 }
 
 func tellFindings(out io.Writer, findings []kernel.Finding, output string) error {
-	if output == "json" {
-		e := json.NewEncoder(out)
-		e.SetIndent("", "  ")
-		if err := e.Encode(findings); err != nil {
+	if output != "table" {
+		if err := cli.WriteDocument(out, output, findings); err != nil {
 			return command.Quiet(err)
 		}
 	} else {

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -58,42 +56,33 @@ func newNodeFilterAddCommand() *cobra.Command {
 
 func newNodeFilterListCommand() *cobra.Command {
 	var c nodeClient
-	var output string
+	var listing cli.Listing
 	cmd := &cobra.Command{
 		Use: "list", Short: "list the filters, and how many packets they dropped",
 		Example: "  waybill node filter list",
 		Args:    command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := checkOutput(output); err != nil {
-				return err
-			}
 			text, err := c.ask(cmd.Context(), http.MethodGet, "/filter", "")
 			if err != nil {
 				return err
-			}
-			if output == "json" {
-				_, err := cmd.OutOrStdout().Write(text)
-				return command.Quiet(err)
 			}
 			var list []kernel.Filter
 			if err := json.Unmarshal(text, &list); err != nil {
 				return err
 			}
-			var b bytes.Buffer
-			w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-			fmt.Fprintln(w, "ID\tDEVICE\tSOURCE\tTARGET\tPROTOCOL\tPORT\tUNTIL\tDROPPED")
+			var rows [][]cli.Cell
 			for i := range list {
 				f := &list[i]
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%d\t%s\t%d\n", f.ID, orAny(f.Device), orAny(f.Source), f.Target,
-					orAny(f.Protocol), f.Port, f.Until.Local().Format(time.DateTime), f.Packets)
+				rows = append(rows, cli.PlainCells(f.ID, orAny(f.Device), orAny(f.Source), f.Target, orAny(f.Protocol),
+					fmt.Sprint(f.Port), f.Until.Local().Format(time.DateTime), fmt.Sprint(f.Packets)))
 			}
-			_ = w.Flush()
-			_, err = cmd.OutOrStdout().Write(b.Bytes())
-			return command.Quiet(err)
+			return listing.Print(cmd.OutOrStdout(), json.RawMessage(text), []string{
+				"ID", "DEVICE", "SOURCE", "TARGET", "PROTOCOL", "PORT", "UNTIL", "DROPPED",
+			}, rows)
 		},
 	}
 	c.addFlag(cmd)
-	addOutput(cmd, &output)
+	listing.Register(cmd)
 	return cmd
 }
 

@@ -12,13 +12,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waybill-int/waybill/cli"
 	"github.com/waybill-int/waybill/internal/command"
 	"github.com/waybill-int/waybill/node/kernel"
+	"github.com/waybill-int/waybill/serve"
 )
 
 func newNodeCommand() *cobra.Command {
 	var file, socket, address string
-	var check bool
+	var check, dump bool
+	var level serve.LogLevel
 	cmd := &cobra.Command{
 		Use:   "node --config FILE",
 		Short: "make this Linux machine an INT node",
@@ -30,6 +33,9 @@ CAP_PERFMON. When it ends, also when it is killed, the programs are gone from th
 the next start takes them over, and waybill node detach takes them off.`,
 		Example: `  # say what is wrong with a file
   waybill node --config node.yaml --check
+
+  # say which edges get INT in their packets, and which probe clones, and why
+  waybill node --config node.yaml --dump
 
   # run, until Ctrl-C; then it prints its counters
   waybill node --config node.yaml
@@ -51,6 +57,13 @@ the next start takes them over, and waybill node detach takes them off.`,
 			if err != nil {
 				return command.Invalid(cmd.ErrOrStderr(), file, err)
 			}
+			if dump {
+				text, err := c.Dump()
+				if err == nil {
+					_, err = cmd.OutOrStdout().Write(text)
+				}
+				return command.Quiet(err)
+			}
 			if check {
 				fmt.Fprintf(cmd.OutOrStdout(), "the file is valid: node %d with %d ports\n", c.ID, len(c.Ports))
 				return nil
@@ -58,12 +71,15 @@ the next start takes them over, and waybill node detach takes them off.`,
 			if socket == "" {
 				socket = socketOf(c)
 			}
-			r := nodeRun{file: file, config: c, socket: socket, address: address}
+			r := nodeRun{file: file, config: c, socket: socket, address: address, level: level}
 			return r.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
-	cmd.Flags().StringVarP(&file, "config", "c", "", "`FILE` that says what the node does; see docs/reference/node.md")
+	cli.ConfigVar(cmd.Flags(), &file, "`FILE` that says what the node does; see docs/reference/node.md")
+	cli.LogLevelVar(cmd, &level)
 	cmd.Flags().BoolVar(&check, "check", false, "say whether the file is valid and exit")
+	cmd.Flags().BoolVar(&dump, "dump", false,
+		"print the configuration with what is chosen on this machine, and why, and exit")
 	cmd.Flags().StringVar(&socket, "socket", "",
 		"`PATH` of the socket for status and watch; default "+socketDir+"/node-ID.sock")
 	cmd.Flags().StringVar(&address, "http", "", "`ADDRESS:PORT` that answers GET /metrics; default none")
@@ -99,6 +115,7 @@ type nodeRun struct {
 	file            string
 	config          *kernel.Config
 	socket, address string
+	level           serve.LogLevel
 }
 
 // run runs a node until an interrupt, and then tells what it did.
@@ -110,7 +127,7 @@ func (r *nodeRun) run(ctx context.Context, out, log io.Writer) error {
 	if err != nil {
 		return err
 	}
-	logger := command.NewLogger(log, slog.LevelInfo)
+	logger := command.NewLogger(log, r.level.Level)
 	err = serveNode(ctx, n, r.socket, r.address)
 	if err == nil && c.API != nil {
 		_, err = serveNodeAPI(ctx, c.API, n.Handler(), logger)

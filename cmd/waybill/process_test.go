@@ -28,6 +28,9 @@ func TestServeProcess(t *testing.T) {
 	if args == "" {
 		t.Skip("it is called by others")
 	}
+	if options, is := strings.CutPrefix(args, "nats "); is {
+		runNATS(t, options)
+	}
 	root := newRootCommand()
 	root.SetArgs(strings.Fields(args))
 	os.Exit(command.Execute(root))
@@ -49,11 +52,14 @@ func startServe(t *testing.T, udp, http, data string, more ...string) *process {
 }
 
 // startProcess starts waybill with arguments, and waits until it answers a question over HTTP.
-func startProcess(t *testing.T, http, question, args string) *process {
+func startProcess(t *testing.T, http, question, args string, change ...func(*exec.Cmd)) *process {
 	t.Helper()
 	p := &process{t: t, http: http, Cmd: exec.Command(os.Args[0], "-test.run=^TestServeProcess$")}
 	p.Env = append(os.Environ(), "WAYBILL_TEST_ARGS="+args)
 	p.Stderr = &p.log
+	for _, change := range change {
+		change(p.Cmd)
+	}
 	if err := p.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -89,13 +95,14 @@ func (p *process) ask(path string, v any) error {
 type switchOfTest struct {
 	net.PacketConn
 	to         net.Addr
+	flow       uint32 // counted from 1
 	first      uint32
 	next, lost uint32 // counted from first
 }
 
 func (s *switchOfTest) send(n int) {
 	for range n {
-		s.WriteTo(test.Report(test.Form20MD, 1, s.first+s.next, 3), s.to) // an error says that nobody listens
+		s.WriteTo(test.Report(test.Form20MD, 1+s.flow, s.first+s.next, 3), s.to) // an error says that nobody listens
 		s.next++
 	}
 }

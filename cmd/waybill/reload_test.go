@@ -97,11 +97,13 @@ func TestReload(t *testing.T) {
 		return unexpected() == 1
 	})
 
-	write(config, "names: {1: leaf1, 2: s2}\nexporters: [{source: 127.0.0.1, nodes: [1]}]\nint_udp_port: 17768\nint_dscp: 23\n")
+	inventory := filepath.Join(dir, "inventory.yaml")
+	write(inventory, "nodes: {2: {name: of the inventory}, 3: {name: leaf3}}\n")
+	write(config, "names: {1: leaf1, 2: s2}\ninventory: "+inventory+"\nexporters: [{source: 127.0.0.1, nodes: [1]}]\nint_udp_port: 17768\nint_dscp: 23\n")
 	if err := p.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
-	test.Eventually(t, "the new names", func() bool { return names() == "leaf1,s2," })
+	test.Eventually(t, "the new names", func() bool { return names() == "leaf1,s2,leaf3" })
 	test.Eventually(t, "the new list of exporters", func() bool {
 		sender.send(10) // as node 3
 		return refused() > 0
@@ -114,7 +116,7 @@ func TestReload(t *testing.T) {
 	_ = p.Wait()
 	for _, want := range []string{
 		`"msg":"the configuration was not reloaded; everything stays as it was"`, `"by":"SIGHUP"`,
-		"names: 1 added, 1 changed; exporters: 1, were 0; queue_unit: 1 removed; policy: none; int_dscp: 23; int_dscp_mask: 63",
+		"names: 1 added, 1 changed; exporters: 1, were 0; queue_unit: 1 removed; policy: none; inventory: 2 nodes, 0 hosts; int_dscp: 23; int_dscp_mask: 63",
 	} {
 		if !strings.Contains(p.log.String(), want) {
 			t.Errorf("the log lacks %s", want)

@@ -4,27 +4,147 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
 // startRole starts waybill serve in a process of its own, with a configuration of the file's text.
-func startRole(t *testing.T, http, config string) *process {
+func startRole(t *testing.T, http, config string, change ...func(*exec.Cmd)) *process {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "waybill.yaml")
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return startProcess(t, http, "/healthz", "serve --config "+file)
+	return startProcess(t, http, "/healthz", "serve --config "+file, change...)
 }
 
 func (p *process) kill() {
 	p.Process.Kill()
 	p.Wait()
+}
+
+// A collectorOfTest is a collector with the switches that send to it, from addresses of a network of their own.
+type collectorOfTest struct {
+	udp, http, config string
+	network           string
+	*process
+	change   []func(*exec.Cmd)
+	kills    int
+	switches []*switchOfTest
+}
+
+func (c *collectorOfTest) start(t *testing.T) {
+	t.Helper()
+	c.process = startRole(t, c.http, c.config, c.change...)
+}
+
+// killAndStart kills a collector, and starts the next one.
+func (c *collectorOfTest) killAndStart(t *testing.T) {
+	t.Helper()
+	c.kill()
+	c.kills++
+	c.start(t)
+}
+
+// sent returns how many datagrams its switches have sent.
+func (c *collectorOfTest) sent() (n uint64) {
+	for _, s := range c.switches {
+		n += uint64(s.next)
+	}
+	return n
+}
+
+// A clusterOfTest is an analyzer with collectors.
+type clusterOfTest struct {
+	t          *testing.T
+	collectors []*collectorOfTest
+	analyzer   *process
+}
+
+// add adds a collector, which does not run yet, with three switches.
+func (c *clusterOfTest) add(network string, urls ...string) {
+	k := &collectorOfTest{udp: test.FreePort(c.t, "udp"), http: test.FreePort(c.t, "tcp"), network: network}
+	k.config = fmt.Sprintf("role: collect\nhttp: %s\nlisten: [%q]\ndata: %s\nbus: {urls: [%s], name: c%d}\n",
+		k.http, "udp://"+k.udp, c.t.TempDir(), strings.Join(urls, ", "), len(c.collectors))
+	to, err := net.ResolveUDPAddr("udp", k.udp)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for j := range 3 {
+		conn, err := net.ListenPacket("udp", fmt.Sprintf("%s.%d:0", network, j+1))
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		c.t.Cleanup(func() { conn.Close() })
+		k.switches = append(k.switches, &switchOfTest{PacketConn: conn, to: to, flow: uint32(3*len(c.collectors) + j)})
+	}
+	c.collectors = append(c.collectors, k)
+}
+
+// sendAll lets each switch send n reports.
+func (c *clusterOfTest) sendAll(n int) {
+	for range n {
+		for _, k := range c.collectors {
+			for _, s := range k.switches {
+				s.send(1)
+			}
+		}
+		time.Sleep(200 * time.Microsecond)
+	}
+}
+
+// settled waits until the ledger has the newest report of each switch, and returns what it says.
+func (c *clusterOfTest) settled() map[string]telemetry.Loss {
+	bySource := map[string]telemetry.Loss{}
+	test.Eventually(c.t, "receiving everything", func() bool {
+		var l struct{ Loss []telemetry.Loss }
+		if c.analyzer.ask("/api/v1/loss", &l) != nil {
+			return false
+		}
+		all := map[string]telemetry.Loss{}
+		for _, x := range l.Loss {
+			all[x.Source.String()] = x
+		}
+		clear(bySource)
+		for _, k := range c.collectors {
+			for j, s := range k.switches {
+				source := fmt.Sprintf("%s.%d", k.network, j+1)
+				x, has := all[source]
+				if !has || x.Sent == nil || *x.Sent != uint64(s.next) {
+					return false
+				}
+				bySource[source] = x
+			}
+		}
+		return true
+	})
+	return bySource
+}
+
+// check checks that each report was received once, or, if it was sent to a collector that was killed, that the ledger
+// has it as lost. It returns how many were received.
+func (c *clusterOfTest) check(what string) (received uint64) {
+	c.t.Helper()
+	settled := c.settled()
+	for _, k := range c.collectors {
+		for j, s := range k.switches {
+			x := settled[fmt.Sprintf("%s.%d", k.network, j+1)]
+			received += x.Received
+			if *x.Arrived+*x.Lost != uint64(s.next) || x.Received != *x.Arrived || *x.Duplicate != 0 ||
+				x.Restarted != 0 || *x.Lost > uint64(1500*k.kills) {
+				c.t.Errorf("%s: %v: sent %d, arrived %d, lost %d, received %d, duplicates %d", what, x.Source, s.next,
+					*x.Arrived, *x.Lost, x.Received, *x.Duplicate)
+			}
+		}
+	}
+	return received
 }
 
 // Two collectors, a bus and an analyzer: what was sent is received, each report once, while the analyzer and with it
@@ -33,107 +153,74 @@ func TestRoles(t *testing.T) {
 	bus, web := test.FreePort(t, "tcp"), test.FreePort(t, "tcp")
 	analyze := fmt.Sprintf("role: analyze\nworkers: 2\nhttp: %s\ndata: %s\nbus: {embedded: %q}\n", web,
 		t.TempDir(), bus)
-	type collector struct {
-		udp, http, config string
-		*process
-		switches []*switchOfTest
+	all := clusterOfTest{t: t}
+	for _, network := range []string{"127.0.8", "127.0.9"} {
+		all.add(network, "nats://"+bus)
 	}
-	var collectors []*collector
-	for i := range 2 {
-		c := &collector{udp: test.FreePort(t, "udp"), http: test.FreePort(t, "tcp")}
-		c.config = fmt.Sprintf("role: collect\nhttp: %s\nlisten: [%q]\ndata: %s\nbus: {urls: [%q], name: c%d}\n",
-			c.http, "udp://"+c.udp, t.TempDir(), "nats://"+bus, i)
-		to, err := net.ResolveUDPAddr("udp", c.udp)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for j := range 3 {
-			conn, err := net.ListenPacket("udp", fmt.Sprintf("127.0.%d.%d:0", 8+i, j+1))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer conn.Close()
-			c.switches = append(c.switches, &switchOfTest{PacketConn: conn, to: to})
-		}
-		collectors = append(collectors, c)
-	}
-	sendAll := func(n int) {
-		for range n {
-			for _, c := range collectors {
-				for _, s := range c.switches {
-					s.send(1)
-				}
-			}
-			time.Sleep(200 * time.Microsecond)
-		}
-	}
-	// settled waits until the ledger has the newest report of each switch, and returns what it says.
-	var a *process
-	settled := func() map[string]telemetry.Loss {
-		bySource := map[string]telemetry.Loss{}
-		test.Eventually(t, "receiving everything", func() bool {
-			var l struct{ Loss []telemetry.Loss }
-			if a.ask("/api/v1/loss", &l) != nil {
-				return false
-			}
-			clear(bySource)
-			for _, x := range l.Loss {
-				bySource[x.Source.String()] = x
-			}
-			for i, c := range collectors {
-				for j, s := range c.switches {
-					x, has := bySource[fmt.Sprintf("127.0.%d.%d", 8+i, j+1)]
-					if !has || x.Sent == nil || *x.Sent != uint64(s.next) {
-						return false
-					}
-				}
-			}
-			return true
-		})
-		return bySource
-	}
-	check := func(what string, mayLose map[string]bool) {
-		t.Helper()
-		for source, x := range settled() {
-			if *x.Arrived+*x.Lost != *x.Sent || x.Received != *x.Arrived || *x.Duplicate != 0 || x.Restarted != 0 ||
-				*x.Lost > 0 && !mayLose[source] || *x.Lost > 1500 {
-				t.Errorf("%s: %s: sent %d, arrived %d, lost %d, received %d, duplicates %d", what, source, *x.Sent,
-					*x.Arrived, *x.Lost, x.Received, *x.Duplicate)
-			}
-		}
-	}
+	collectors := all.collectors
 
 	for _, c := range collectors { // before there is a bus
-		c.process = startRole(t, c.http, c.config)
+		c.start(t)
 	}
-	sendAll(500)
-	a = startRole(t, web, analyze)
-	sendAll(500)
-	check("collectors came first", nil)
+	all.sendAll(500)
+	all.analyzer = startRole(t, web, analyze)
+	all.sendAll(500)
+	all.check("collectors came first")
 
-	sendAll(700)
-	a.kill() // and the bus
-	sendAll(700)
-	a = startRole(t, web, analyze)
-	sendAll(100)
-	check("the analyzer was killed", nil)
+	var cluster client.Cluster
+	test.Eventually(t, "everything is confirmed", func() bool {
+		if err := all.analyzer.ask("/api/v1/cluster", &cluster); err != nil {
+			t.Fatal(err)
+		}
+		for i, c := range cluster.Collectors {
+			if c.Delivered != collectors[i].sent() || c.Received != c.Delivered {
+				return false
+			}
+			for _, p := range c.Partitions { // partition 0 also has messages that say that nothing comes
+				if p.Partition > 0 && p.Unconfirmed > 0 {
+					return false
+				}
+			}
+		}
+		return len(cluster.Collectors) == len(collectors)
+	})
+	if cluster.Role != "analyze" || cluster.Bus == nil || !cluster.Bus.Connected {
+		t.Errorf("the state of the cluster is %+v", cluster)
+	}
+	for i, c := range cluster.Collectors {
+		got, sent := [2]uint64{}, collectors[i].sent()
+		for _, p := range c.Partitions {
+			got[0] += p.Delivered
+			got[1] += p.Lost
+		}
+		if c.Name != fmt.Sprintf("c%d", i) || c.State != "alive" || c.Received != sent || c.Delivered != sent ||
+			c.Lost != 0 || got != [2]uint64{sent, 0} {
+			t.Errorf("collector %d was sent %d datagrams: %+v", i, sent, c)
+		}
+	}
+
+	all.sendAll(700)
+	all.analyzer.kill() // and the bus
+	all.sendAll(700)
+	all.analyzer = startRole(t, web, analyze)
+	all.sendAll(100)
+	all.check("the analyzer was killed")
 	var frame struct{ Gaps []telemetry.LossGap }
-	if err := a.ask("/api/v1/loss", &frame); err != nil || len(frame.Gaps) > 0 {
+	if err := all.analyzer.ask("/api/v1/loss", &frame); err != nil || len(frame.Gaps) > 0 {
 		t.Errorf("collectors were there all the time, and the ledger has gaps: %+v %v", frame.Gaps, err)
 	}
 
-	sendAll(200)
-	collectors[0].kill()
-	collectors[0].process = startRole(t, collectors[0].http, collectors[0].config)
-	sendAll(200)
-	check("a collector was killed", map[string]bool{"127.0.8.1": true, "127.0.8.2": true, "127.0.8.3": true})
+	all.sendAll(200)
+	collectors[0].killAndStart(t)
+	all.sendAll(200)
+	all.check("a collector was killed")
 
 	collectors[1].Process.Signal(os.Interrupt)
 	if err := collectors[1].Wait(); err != nil {
 		t.Errorf("a collector that was told to stop: %v\n%s", err, collectors[1].log.String())
 	}
-	a.Process.Signal(os.Interrupt)
-	if err := a.Wait(); err != nil {
+	all.analyzer.Process.Signal(os.Interrupt)
+	if err := all.analyzer.Wait(); err != nil {
 		t.Errorf("an analyzer that was told to stop: %v", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/waybill-int/waybill/cli"
 	"github.com/waybill-int/waybill/internal/command"
 	"github.com/waybill-int/waybill/serve"
 )
@@ -19,11 +20,13 @@ func newServeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "receive telemetry reports and answer questions about them",
-		Long: `Serve receives telemetry reports of every version on UDP ports, reconstructs flows and paths, finds events, and serves the
+		Long: `Serve receives telemetry reports of every version on UDP ports, or past the kernel's network in frames of an interface
+(xdp://eth0:8555), reconstructs flows and paths, finds events, and serves the
 console, the API and metrics over HTTP. The configuration comes from --config FILE, WAYBILL_* variables and flags; later ones win.`,
 		Example: `  waybill serve
   waybill serve --listen udp://:8555 --listen udp://:32766 --dialect :32766=onos-int10-ver0
   waybill serve --int-port 17768 --memory 2GiB --workers 2
+  waybill serve --listen xdp://eth0:8555 --listen packet://tap0:8555
   waybill serve --data /var/lib/waybill
   waybill serve --role collect --config collector.yaml
   waybill serve --config waybill.yaml --check`,
@@ -53,10 +56,10 @@ console, the API and metrics over HTTP. The configuration comes from --config FI
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&file, "config", "", "configuration `FILE`, YAML")
+	cli.ConfigVar(f, &file, "configuration `FILE`, YAML")
 	f.BoolVar(&check, "check", false, "check the configuration and exit")
 	f.BoolVar(&dump, "dump", false, "print the configuration and exit")
-	f.StringArrayVar(&flags.Listen, "listen", flags.Listen, "`ADDRESS` to receive reports on; may be repeated")
+	f.StringArrayVar(&flags.Listen, "listen", flags.Listen, "`ADDRESS` to receive reports on: udp://HOST:PORT, xdp://INTERFACE:PORT or packet://INTERFACE:PORT; may be repeated")
 	f.StringVar(&flags.Role, "role", flags.Role,
 		"`ROLE`: all; collect, which gives what it receives to the bus; analyze, which takes it from there")
 	_ = cmd.RegisterFlagCompletionFunc("role",
@@ -87,9 +90,7 @@ console, the API and metrics over HTTP. The configuration comes from --config FI
 	f.BoolVar(&flags.Coalesce, "coalesce", flags.Coalesce,
 		"take runs of datagrams from the kernel in one piece (UDP_GRO) where it can: a third of the processor time; needs root or CAP_BPF")
 	f.StringVar(&flags.Alerts, "alerts", "", "`FILE` of alert rules, YAML")
-	f.TextVar(&flags.Log.Level, "log-level", flags.Log.Level, "`LEVEL` of what is logged: debug, info, warn or error")
-	_ = cmd.RegisterFlagCompletionFunc("log-level",
-		cobra.FixedCompletions([]string{"debug", "info", "warn", "error"}, cobra.ShellCompDirectiveNoFileComp))
+	cli.LogLevelVar(cmd, &flags.Log.Level)
 	points.register(f)
 	return cmd
 }

@@ -339,15 +339,17 @@ func TestServeMemoryIsBounded(t *testing.T) {
 		batch.Attribute(exporters.Observe(headers, int64(i)*1000), headers)
 		shard.Process(&batch, int64(i)*1000)
 	}
-	// The server works on meanwhile: what its last look left is garbage, and no memory of tables.
+	// The server works on meanwhile: what its last look left is garbage, and no memory of tables; on
+	// a busy machine a look takes some of these times.
+	const limit = 48 << 20
 	grown := int64(math.MaxInt64)
-	for range 3 {
+	for try := 0; try < 50 && grown > limit; try++ {
 		time.Sleep(200 * time.Millisecond)
 		runtime.GC()
 		runtime.ReadMemStats(&after)
 		grown = min(grown, int64(after.HeapAlloc)-int64(before.HeapAlloc))
 	}
-	if grown > 48<<20 {
+	if grown > limit {
 		t.Errorf("the tables grew by %d KiB, 48 MiB were allowed", grown>>10)
 	}
 	t.Logf("%d KiB", grown>>10)

@@ -86,8 +86,8 @@ func copyStore(cmd *cobra.Command, from string, c *serve.Config) error {
 		}
 		rows = append(rows, []cli.Cell{cli.PlainCell(t.Name), cell(fmt.Sprint(t.From)), cell(fmt.Sprint(t.To))})
 	}
-	return errors.Join(err, command.Quiet(
-		cli.PrintTable(cmd.OutOrStdout(), []string{"TABLE", "FROM", "TO"}, rows)))
+	return errors.Join(err,
+		new(cli.Listing).Print(cmd.OutOrStdout(), list, []string{"TABLE", "FROM", "TO"}, rows))
 }
 
 // copyProgress shows how many records were copied: a bar on a terminal, and a line once in a while elsewhere.

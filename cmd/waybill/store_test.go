@@ -183,9 +183,7 @@ func TestStoreProof(t *testing.T) {
 	sink := newPacedSink(t, r)
 	var written bytes.Buffer
 	f, s := storeFabric(t, sink, &written)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	if err := f.Run(ctx, time.Duration(s.Duration)/2); err != nil {
+	if err := f.Run(t.Context(), time.Duration(s.Duration)/2); err != nil {
 		t.Fatal(err)
 	}
 	sink.drain()
@@ -195,7 +193,7 @@ func TestStoreProof(t *testing.T) {
 
 	r = start(listen)
 	sink.r, sink.reports = r, 0 // its counters begin anew
-	if err := f.Run(ctx, time.Duration(s.Duration)); err != nil {
+	if err := f.Run(t.Context(), time.Duration(s.Duration)); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.Close(); err != nil {

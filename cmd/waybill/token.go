@@ -81,7 +81,8 @@ func newTokenCreateCommand(file *string) *cobra.Command {
 }
 
 func newTokenListCommand(file *string) *cobra.Command {
-	return &cobra.Command{
+	var listing cli.Listing
+	cmd := &cobra.Command{
 		Use: "list", Short: "list the tokens", Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			tokens, err := tokensOf(*file)
@@ -90,20 +91,33 @@ func newTokenListCommand(file *string) *cobra.Command {
 			}
 			slices.SortFunc(tokens, func(a, b auth.Token) int { return cmp.Compare(a.Name, b.Name) })
 			now := time.Now()
-			rows := make([][]cli.Cell, len(tokens))
+			type item struct { // without hashes
+				Name    string     `json:"name"`
+				Role    auth.Role  `json:"role"`
+				Created time.Time  `json:"created"`
+				Expires *time.Time `json:"expires,omitempty"`
+				Valid   bool       `json:"valid"`
+			}
+			list, rows := make([]item, len(tokens)), make([][]cli.Cell, len(tokens))
 			for i, t := range tokens {
 				expires := cli.PlainCell(dayText(t.Expires, "never"))
 				if !t.Valid(now) {
 					expires = cli.AlarmCell(dayText(t.Expires, "") + " (expired)")
+				}
+				list[i] = item{Name: t.Name, Role: t.Role, Created: t.Created, Valid: t.Valid(now)}
+				if !t.Expires.IsZero() {
+					list[i].Expires = &t.Expires
 				}
 				rows[i] = []cli.Cell{
 					cli.PlainCell(t.Name), cli.PlainCell(t.Role.String()),
 					cli.PlainCell(dayText(t.Created, "-")), expires,
 				}
 			}
-			return cli.PrintTable(cmd.OutOrStdout(), []string{"NAME", "ROLE", "CREATED", "EXPIRES"}, rows)
+			return listing.Print(cmd.OutOrStdout(), list, []string{"NAME", "ROLE", "CREATED", "EXPIRES"}, rows)
 		},
 	}
+	listing.Register(cmd)
+	return cmd
 }
 
 func newTokenRevokeCommand(file *string) *cobra.Command {

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waybill-int/waybill/cli"
+	"github.com/waybill-int/waybill/internal/command"
+	"github.com/waybill-int/waybill/internal/conf/unit"
+)
+
+// What was measured, on two processors of a shared machine; docs/explanation/performance.md has each figure, with the
+// command that measures it again.
+const (
+	reportNs         = 260                   // of a processor: a report from its socket to the tables, all analyses on
+	busReportNs      = 5000                  // of a processor: all that a report costs from a collector to the tables
+	readNs           = 134 + 73              // of time: a report of the bus, for the one goroutine that reads them
+	busBytes         = 225.0 / datagramBytes // on the bus, for a byte of a datagram
+	datagramBytes    = 266                   // a report of 5 hops as it is sent
+	flowBytes        = 740                   // of memory: a flow with a path of 5 hops
+	recordsPerSecond = 330_000               // that DuckDB writes
+	recordBytes      = 58                    // on disk, before rollups
+	recordSeconds    = 10                    // a flow that is seen in so many seconds has a record of them
+	daySeconds       = 24 * 3600
+)
+
+// A load is what a network sends.
+type load struct {
+	reports, flows, active unit.Count // reports in a second
+	size, disk             unit.Bytes // of a datagram, and what a disk writes in a second
+	port                   unit.Count // bit/s
+	replicas               uint32
+}
+
+// A need is what a load needs of something, and what one machine or goroutine has of it. 0: as much as is bought.
+type need struct {
+	Part   string  `json:"part"`
+	Needs  float64 `json:"needs"`
+	OneHas float64 `json:"one_has,omitempty"`
+	Unit   string  `json:"unit"`
+	Takes  float64 `json:"takes,omitempty"` // so many of them
+	Single bool    `json:"single"`          // there can be only one of it: more than 1 does not fit
+}
+
+// A plan is what a load needs in one process, and with collectors, a bus and an analyzer.
+type plan struct {
+	OneProcess []need `json:"one_process"`
+	ByTheBus   []need `json:"by_the_bus"`
+}
+
+// planOf computes the plan of a load.
+func planOf(l *load) plan {
+	reports, active := float64(l.reports), float64(l.active)
+	if l.active == 0 {
+		active = math.Min(float64(l.flows), reports*recordSeconds)
+	}
+	in := reports * float64(l.size)
+	single := func(part string, needs, has float64, unit string) need {
+		return need{part, needs, has, unit, needs / has, true}
+	}
+	several := func(part string, needs, has float64, unit string) need {
+		return need{part, needs, has, unit, math.Ceil(needs / has), false}
+	}
+	bought := func(part string, needs float64, unit string) need { return need{Part: part, Needs: needs, Unit: unit} }
+	keep := []need{
+		bought("memory of flows", float64(l.flows)*flowBytes, "B"),
+		single("records, written by DuckDB", active/recordSeconds, recordsPerSecond, "/s"),
+		bought("records on disk, a day", active/recordSeconds*recordBytes*daySeconds, "B"),
+	}
+	return plan{
+		OneProcess: append([]need{
+			single("network in", in*8, float64(l.port), "bit/s"),
+			bought("processors", reports*reportNs/1e9, ""),
+		}, keep...),
+		ByTheBus: append([]need{
+			several("collectors: network in", in*8, float64(l.port), "bit/s"),
+			several("servers of NATS: disk", in*busBytes*float64(l.replicas), float64(l.disk), "B/s"),
+			bought("processors of all", reports*busReportNs/1e9, ""),
+			single("analyzer: reading", reports, 1e9/readNs, "/s"),
+		}, keep...),
+	}
+}
+
+// breaks returns what does not fit by most; nil: all fits.
+func breaks(list []need) (first *need) {
+	for i := range list {
+		if n := &list[i]; n.Single && n.Takes > 1 && (first == nil || n.Takes > first.Takes) {
+			first = n
+		}
+	}
+	return first
+}
+
+func newPlanCommand() *cobra.Command {
+	l := load{size: datagramBytes, port: 10e9, disk: 500e6, replicas: 3}
+	var listing cli.Listing
+	cmd := &cobra.Command{
+		Use:   "plan",
+		Short: "say what machines a network's reports take, and what would not fit",
+		Long: `Plan says what so many reports and flows take: in one process, and with collectors, a bus and an analyzer. It computes with what was
+measured on two processors of a shared machine (docs/explanation/performance.md), so a large machine of its own takes less. What there can be
+only one of and does not fit is marked.`,
+		Example: `  waybill plan --reports 500k --flows 2M
+
+  # one packet in 20 reported, of flows of which a tenth is seen in ten seconds
+  waybill plan --reports 500k --flows 50M --active 5M
+
+  # as numbers
+  waybill plan --reports 10M --flows 50M -o json`,
+		Args: command.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if l.reports == 0 || l.flows == 0 || l.size == 0 || l.port == 0 || l.disk == 0 || l.replicas == 0 {
+				return command.Usage(fmt.Errorf("want --reports and --flows, and no other flag 0"))
+			}
+			p := planOf(&l)
+			var rows [][]cli.Cell
+			for _, side := range []struct {
+				name string
+				list []need
+			}{{"one process", p.OneProcess}, {"by the bus", p.ByTheBus}} {
+				for _, n := range side.list {
+					rows = append(rows, n.cells(side.name, breaks(side.list)))
+				}
+			}
+			return listing.Print(cmd.OutOrStdout(), p, []string{"HOW", "PART", "NEEDS", "ONE HAS", "TAKES", ""}, rows)
+		},
+	}
+	f := cmd.Flags()
+	f.TextVar(&l.reports, "reports", l.reports, "`NUMBER` of reports a second, such as 500k or 10M")
+	f.TextVar(&l.flows, "flows", l.flows, "`NUMBER` of flows that are remembered at a time")
+	f.TextVar(&l.active, "active", l.active, "`NUMBER` of flows that are seen in ten seconds; 0: all, or one for each report")
+	f.TextVar(&l.size, "size", l.size, "`SIZE` of a datagram with a report")
+	f.TextVar(&l.port, "port", l.port, "`NUMBER` of bits a second of a machine's network port")
+	f.TextVar(&l.disk, "disk", l.disk, "`SIZE` that a server of NATS writes in a second")
+	f.Uint32Var(&l.replicas, "replicas", l.replicas, "`NUMBER` of servers that keep each message")
+	listing.Register(cmd)
+	return cmd
+}
+
+// cells are the row of n; first is what breaks first.
+func (n *need) cells(how string, first *need) []cli.Cell {
+	has, takes, remark := "", "", cli.PlainCell("")
+	if n.OneHas > 0 {
+		has = siText(n.OneHas, n.Unit)
+		takes = fmt.Sprintf("%.0f", n.Takes)
+		if n.Single {
+			takes = fmt.Sprintf("%.2g of 1", n.Takes)
+		}
+	}
+	switch {
+	case first != nil && *n == *first:
+		remark = cli.AlarmCell("breaks first")
+	case n.Single && n.Takes > 1:
+		remark = cli.AlarmCell("does not fit")
+	}
+	row := cli.PlainCells(how, n.Part, siText(n.Needs, n.Unit), has, takes, "")
+	row[5] = remark
+	return row
+}
+
+// siText writes a number in three digits.
+func siText(v float64, unit string) string {
+	prefixes := []string{"", "k", "M", "G", "T", "P"}
+	at := 0
+	for ; v >= 999.5 && at < len(prefixes)-1; at++ {
+		v /= 1000
+	}
+	gap := " "
+	if unit == "" && at == 0 {
+		gap = ""
+	}
+	return fmt.Sprintf("%.3g%s%s%s", v, gap, prefixes[at], unit)
+}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/waybill-int/waybill/internal/test"
+)
+
+// TestPlan: what the page about scale shows is what the command says, and its figures are those that were worked out by
+// hand from what was measured.
+func TestPlan(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(test.Root(), "docs/explanation/scale.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const line = "$ waybill plan --reports 10M --flows 50M\n"
+	_, shown, found := strings.Cut(string(page), line)
+	shown, _, _ = strings.Cut(shown, "```")
+	got, _, code := runWaybill(t, "plan", "--reports", "10M", "--flows", "50M")
+	if code != 0 || !found || got != shown {
+		t.Errorf("%d: got\n%s\nthe page has\n%s", code, got, shown)
+	}
+	l := load{reports: 10e6, flows: 50e6, size: 266, port: 10e9, disk: 500e6, replicas: 3}
+	p := planOf(&l)
+	for part, want := range map[string]float64{
+		"network in": 21.28e9, "processors": 2.6, "memory of flows": 37e9, "records, written by DuckDB": 5e6,
+		"records on disk, a day": 25.056e12, "collectors: network in": 21.28e9, "servers of NATS: disk": 6.75e9,
+		"processors of all": 50, "analyzer: reading": 10e6,
+	} {
+		for _, n := range append(p.OneProcess, p.ByTheBus...) {
+			if n.Part == part && (n.Needs < want*0.9999 || n.Needs > want*1.0001) {
+				t.Errorf("%s: got %g, want %g", part, n.Needs, want)
+			}
+		}
+	}
+	if n := breaks(p.OneProcess); n == nil || n.Part != "records, written by DuckDB" {
+		t.Errorf("breaks first: %+v", n)
+	}
+	// What fits has nothing that breaks, and flows that are rarely seen have few records.
+	l = load{reports: 500e3, flows: 50e6, active: 1e6, size: 266, port: 10e9, disk: 500e6, replicas: 3}
+	if n := breaks(planOf(&l).ByTheBus); n != nil {
+		t.Errorf("breaks first: %+v", n)
+	}
+	for _, args := range [][]string{{}, {"--reports", "1"}, {"--reports", "x", "--flows", "1"}} {
+		if _, said, code := runWaybill(t, append([]string{"plan"}, args...)...); code != 2 || said == "" {
+			t.Errorf("%q: %d %s", args, code, said)
+		}
+	}
+}
