@@ -3,10 +3,11 @@
 import { defineConfig } from '@playwright/test';
 
 /** What needs no records of the server, which are there some seconds later, runs first. */
-const soon = /(empty|login|large)\.spec\.js$/;
+const soon = /(empty|login|large|looks)\.spec\.js$/;
 
 export default defineConfig({
   testDir: 'test/e2e',
+  snapshotPathTemplate: '{testDir}/looks/{arg}{ext}',
   outputDir: 'test-results',
   globalSetup: './test/e2e/servers.js',
   workers: 2,
@@ -19,7 +20,16 @@ export default defineConfig({
   use: {
     launchOptions: {
       executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium-headless-shell',
-      args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-quic'],
+      args: [
+        '--no-sandbox',
+        '--disable-gpu',
+        '--disable-background-networking',
+        '--disable-quic',
+        // Text looks the same everywhere.
+        '--font-render-hinting=none',
+        '--disable-lcd-text',
+        '--force-color-profile=srgb',
+      ],
     },
     screenshot: 'only-on-failure',
     trace: process.env.CONSOLE_TRACE ? 'retain-on-failure' : 'off',

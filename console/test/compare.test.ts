@@ -24,11 +24,29 @@ test('the period before is as long as the range, and others begin whole days ear
   expect(moved([{ at: 5, values: [1] }], 10)).toEqual([{ at: 15, values: [1] }]);
 });
 
-test('nothing is asked where nothing is compared, and what is kept no more is nothing', async () => {
+const of = { since: '2d', until: '1d' };
+const server = (exporters: unknown) =>
+  vi.stubGlobal(
+    'fetch',
+    vi.fn(() => Promise.resolve(Response.json({ generated_at: '', exporters }))),
+  );
+
+test('nothing is asked where nothing is compared', async () => {
   const none = vi.fn(() => Promise.resolve(1));
-  expect(await before(0, none)).toBeNull();
+  server([]);
+  expect(await before(0, of, none)).toBeUndefined();
   expect(none).not.toHaveBeenCalled();
-  expect(await before(1, none)).toBe(1);
-  expect(await before(1, () => Promise.reject(new ApiError(400, 'kept for 48h')))).toBeNull();
-  await expect(before(1, () => Promise.reject(new ApiError(503, 'busy')))).rejects.toThrow('busy');
+  expect(fetch).not.toHaveBeenCalled();
+});
+
+test('what no report of is kept, or no longer as it is asked, is lacking, and is not nothing', async () => {
+  server([{ reports: 1 }]);
+  expect(await before(1, of, ({ since }) => Promise.resolve(since))).toBe('2d');
+  expect(String(vi.mocked(fetch).mock.calls[0]?.[0])).toMatch(/exporters\?since=2d&until=1d&limit=1$/);
+  expect(await before(1, of, () => Promise.reject(new ApiError(400, 'kept for 48h')))).toBeNull();
+  await expect(before(1, of, () => Promise.reject(new ApiError(503, 'busy')))).rejects.toThrow('busy');
+  for (const no of [[], null]) {
+    server(no);
+    expect(await before(1, of, () => Promise.resolve([]))).toBeNull();
+  }
 });

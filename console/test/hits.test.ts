@@ -54,6 +54,7 @@ const known = {
     drop(4, 4, { last: at('12:59:00') }),
     drop(4, 5, { egress_port: null }),
     drop(1, 6),
+    drop(4, 7, { ingress_port: 2 }),
   ],
 };
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { Incident } from '../src/api/types';
-import { chainOf, frameOf } from '../src/pages/incident/chain';
-import { extentOf, unseenOf } from '../src/pages/incident/extent';
+import type { Event, Incident } from '../src/api/types';
+import { chainOf, frameOf, placedOf } from '../src/pages/incident/chain';
+import { countOf, extentOf, unseenOf } from '../src/pages/incident/extent';
 
 const event = (id: string, second: number, of?: string) => ({
   id,
@@ -31,6 +31,18 @@ test('no event is lost or told twice, whatever they say they follow from', () =>
   expect(told([])).toEqual([]);
 });
 
+test('what has no place has that of its first effect', () => {
+  const flood = { id: 'flood', events: [event('flood', 1), event('late', 5, 'flood'), event('early', 2, 'flood')] };
+  const known = new Map(
+    [{ id: 'flood' }, { id: 'late', node: 9, name: 'leaf9' }, { id: 'early', node: 7, name: 'leaf7', port: 3 }].map(
+      (e) => [e.id, e as Event],
+    ),
+  );
+  expect(placedOf(flood as Incident, known)).toEqual({ ...flood, node: 7, name: 'leaf7', port: 3 });
+  expect(placedOf(flood as Incident, new Map())).toEqual(flood);
+  expect(placedOf({ ...flood, node: 1 } as Incident, known).node).toBe(1);
+});
+
 test('what goes on reaches now', () => {
   const start = '2026-01-01T00:00:01Z';
   const now = Date.parse('2026-01-01T00:00:21Z');
@@ -52,8 +64,10 @@ test('whom an incident hit, and what was not seen meanwhile', () => {
     ],
   } as Incident;
   expect(extentOf(incident).map(({ text }) => text)).toEqual(['3', 'at least 1,200', '–', '64 kB']);
+  const lost = { packets_lost: 194, flows_moved: 2, at_least: ['packets_lost'] } as Incident;
+  expect([countOf(lost, 'packets_lost'), countOf(lost, 'flows_moved')]).toEqual(['at least 194', '2']);
   expect(unseenOf(incident)).toEqual([
     '3 of 200 datagrams of leaf1 were lost on the way here',
-    'nothing came from 192.0.2.2',
+    'no reports from 192.0.2.2 in this time: it had nothing to report, as nodes that report on events only, or it was silent',
   ]);
 });

@@ -251,6 +251,59 @@ export interface components {
             flows: number[] | null;
             step_ns: number;
         };
+        Bus: {
+            connected: boolean;
+            damaged_messages: number;
+            delivered_until: string;
+            duplicate_messages: number;
+            held_messages: number;
+            pending_messages: number;
+            servers: string[] | null;
+        };
+        BusCollector: {
+            delivered: number;
+            delivered_until: string | null;
+            kernel_drops: number;
+            lost: number;
+            missing_messages: number;
+            name: string;
+            partitions: components["schemas"]["BusPartition"][] | null;
+            received: number;
+            refused: number;
+            seen: string;
+            spool_bytes: number;
+            state: string;
+        };
+        BusPartition: {
+            delivered: number;
+            lost: number;
+            messages: number;
+            owner: string;
+            partition: number;
+            seen: string;
+            unconfirmed_messages: number;
+        };
+        Cable: {
+            both_ends: boolean;
+            name?: string;
+            node: number;
+            origin?: string;
+            packets: number;
+            port: number;
+            port_name?: string;
+            state: string;
+            to: number | null;
+            to_name?: string;
+            to_port: number | null;
+            to_port_name?: string;
+        };
+        CableList: {
+            cables: components["schemas"]["Cable"][] | null;
+            completeness?: components["schemas"]["Completeness"];
+            generated_at: string;
+            next_cursor?: string;
+            total: number;
+        };
         Candidate: {
             class: string;
             doc?: string;
@@ -292,6 +345,12 @@ export interface components {
             offset_ns?: number;
             uncertainty_ns?: number;
             unknown?: string;
+        };
+        Cluster: {
+            bus: components["schemas"]["Bus"] | null;
+            collectors: components["schemas"]["BusCollector"][] | null;
+            generated_at: string;
+            role: string;
         };
         Completeness: {
             below: components["schemas"]["NodeArrival"][] | null;
@@ -540,7 +599,29 @@ export interface components {
             unit?: string;
             value: number;
         };
+        Export: {
+            error?: string;
+            kind: string;
+            name: string;
+            records: components["schemas"]["ExportCount"][] | null;
+            retried: number;
+            state: string;
+            waiting: number;
+        };
+        ExportCount: {
+            offered: number;
+            queue_full: number;
+            records: string;
+            refused: number;
+            sent: number;
+            stopped: number;
+        };
+        ExportList: {
+            exports: components["schemas"]["Export"][] | null;
+            generated_at: string;
+        };
         Exporter: {
+            collector?: string;
             damaged: {
                 [key: string]: number;
             };
@@ -874,13 +955,18 @@ export interface components {
             generated_at: string;
             hosts: components["schemas"]["InventoryHost"][] | null;
             nodes: components["schemas"]["InventoryNode"][] | null;
+            sources: components["schemas"]["InventorySource"][] | null;
         };
         InventoryHost: {
+            from?: string;
             name: string;
             prefix: string;
             site?: string;
         };
         InventoryNode: {
+            from?: {
+                [key: string]: string;
+            };
             name?: string;
             node: number;
             ports: components["schemas"]["InventoryPort"][] | null;
@@ -889,11 +975,31 @@ export interface components {
             site?: string;
         };
         InventoryPort: {
+            description?: string;
+            from?: {
+                [key: string]: string;
+            };
             name?: string;
             port: number;
             queue_size?: number;
             speed_bps?: number;
             to?: string;
+        };
+        InventorySource: {
+            error?: string;
+            failures: number;
+            failures_in_a_row: number;
+            hosts: number;
+            last?: string;
+            left_out: number;
+            neighbours: number;
+            next?: string;
+            nodes: number;
+            origin: string;
+            ports: number;
+            reads: number;
+            source: string;
+            state: string;
         };
         LeftOut: {
             what: string;
@@ -993,6 +1099,7 @@ export interface components {
         Loss: {
             arrived: number | null;
             away: number | null;
+            collector?: string;
             damaged: {
                 [key: string]: number;
             };

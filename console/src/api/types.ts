@@ -57,6 +57,7 @@ export type Heatmap = Schemas['Heatmap'];
 export type HeatmapStep = Schemas['HeatmapStep'];
 export type HopRecord = Schemas['HopRecord'];
 export type Incident = Schemas['Incident'];
+export type Cluster = Schemas['Cluster'];
 export type Inventory = Schemas['Inventory'];
 export type InventoryNode = Schemas['InventoryNode'];
 export type InventoryPort = Schemas['InventoryPort'];

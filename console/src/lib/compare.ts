@@ -1,5 +1,5 @@
 // The period that charts over time are compared with.
-import { ApiError } from '../api/client';
+import { ApiError, get, type Params } from '../api/client';
 import { parseSpan, spanParams, writeLength } from './time';
 
 const day = 86_400_000;
@@ -27,13 +27,26 @@ export function earlier(
   return span.kind === 'fixed' ? shifted(span.from, span.to, shiftMs) : spanParams(span);
 }
 
-/** before asks about that period; null where there is none, or where it is longer ago than the server keeps what is asked for. */
-export async function before<T>(shiftMs: number, load: () => Promise<T>): Promise<T | null> {
-  if (shiftMs === 0) return null;
-  return load().catch((error: unknown) => {
+/**
+ * before asks about that period, of which of are the parameters. It is undefined where nothing is compared, and null
+ * where the server has no record of any report of then, or none any more that can answer.
+ */
+export async function before<T, P extends Params>(
+  shiftMs: number,
+  of: P,
+  load: (of: P) => Promise<T>,
+): Promise<T | null | undefined> {
+  if (shiftMs === 0) return undefined;
+  try {
+    const [then, { exporters }] = await Promise.all([
+      load(of),
+      get<{ exporters: unknown[] | null }>('exporters', { ...of, limit: 1 }),
+    ]);
+    return exporters?.length ? then : null;
+  } catch (error) {
     if (error instanceof ApiError && error.status === 400) return null;
     throw error;
-  });
+  }
 }
 
 /** moved puts pieces of that period where those of the range are that they are compared with. */

@@ -134,6 +134,9 @@ export function lasted(start: string, end: string): string {
 /** words turns an identifier of the API into words: drop_storm, drop storm. */
 export const words = (name: string): string => name.replaceAll('_', ' ');
 
+/** capital is a text with a capital letter in front. */
+export const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
+
 /** eventText is the text of an event with its kind before it, unless it begins with that. */
 export const eventText = ({ kind, text }: { kind: string; text: string }): string =>
   text.startsWith(words(kind)) ? text : `${words(kind)}: ${text}`;

@@ -20,10 +20,12 @@ export function href(page: string, params: Values = {}): string {
   return `#/${page}${query.size ? `?${query}` : ''}`;
 }
 
-/** Kept is what is kept with a step of the history, and so after a reload: the ranges that zooms came from, and how far tables were scrolled, in px. */
+/** Kept is what is kept with a step of the history, and so after a reload: the ranges that zooms came from,
+ * how far tables were scrolled, in px, and how many cards they showed. */
 interface Kept {
   zooms?: Span[];
   scrolled?: Record<string, number>;
+  drawn?: Record<string, number>;
 }
 
 /** kept returns what is kept with the present step. */

@@ -10,6 +10,8 @@ class Size {
   /** of the window, in px */
   width = $state(1280);
   height = $state(800);
+  /** as "max-width: 700px" of the style sheet */
+  phone = $derived(this.width <= 700);
 
   constructor() {
     this.#look();

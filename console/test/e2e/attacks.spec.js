@@ -20,7 +20,7 @@ test('who floods whom, by which way, and what filters drop: two clicks from the 
   const found = page.locator('[aria-label=Attacks] tbody tr', { hasText: '192.0.2.80 port 53' });
   await found.waitFor();
   await accessible(page, 'attacks');
-  await found.getByRole('link').click();
+  await found.getByRole('link', { name: '192.0.2.80 port 53', exact: true }).click();
   await page.getByRole('heading', { level: 1, name: /udp flood of 192\.0\.2\.80 port 53 by 4 devices/ }).waitFor();
   const part = (title) => page.locator('section', { has: page.getByRole('heading', { name: title, exact: true }) });
   const cells = async (title) => {

@@ -68,6 +68,11 @@ test('what came and could not be read is listed with why, on the page that leads
 test('a server that keeps no datagrams is asked for them once', async () => {
   const page = await open('#/collector');
   await eventually(() => assert.ok(page.problems.some((text) => text.includes('404')))); // the first answer
+  // The browser tells of it before the page has read it.
+  await page.waitForFunction(() =>
+    performance.getEntriesByType('resource').some((entry) => entry.name.includes('v1/reports')),
+  );
+  await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 300)));
   let asked = 0;
   page.on('request', (request) => {
     if (/v1\/reports/.test(request.url())) asked++;

@@ -1,6 +1,6 @@
 // The time range, and what the pages show of it, against a server that keeps records.
 import assert from 'node:assert/strict';
-import { accessible, ask, connect, finish, go, open, painted, shoot, some, test, span } from './browser.js';
+import { accessible, ask, connect, eventually, finish, go, open, painted, shoot, some, test, span } from './browser.js';
 
 const number = (text) => Number(text.replace(/[^0-9]/g, ''));
 const hash = (page) => page.evaluate(() => location.hash);
@@ -57,6 +57,23 @@ test('from and to are in the time of the browser', async () => {
   assert.match(decodeURIComponent(await hash(page)), /since=2026-01-15T09:00:00.000Z&until=2026-01-15T10:00:00.000Z/);
   assert.match(await page.getAttribute('.says', 'title'), /2026-01-15 09:00:00 – 10:00:00 UTC/);
   await page.waitForFunction(() => /Nothing that was asked for/.test(document.querySelector('main').textContent));
+});
+
+test('a chart says that nothing is kept of the period that it is compared with', async () => {
+  const page = await open('#/overview');
+  for (const hash of ['latency?', 'queues?', 'drops?', 'events?', 'overview?', 'explore?of=drops&'])
+    for (const [choice, than] of [
+      ['week', 'a week earlier'],
+      ['day', 'a day earlier'],
+    ]) {
+      await go(page, `#/${hash}${span}&compare=${choice}`);
+      await page
+        .locator('main .legend', { hasText: `no such records are kept of ${than}` })
+        .first()
+        .waitFor();
+      const drawn = page.locator('main .legend', { hasText: `: ${than}` });
+      await eventually(async () => assert.equal(await drawn.count(), 0, `${hash}: it is drawn`));
+    }
 });
 
 test('the heat map of latency has what the API says', async () => {

@@ -1,6 +1,6 @@
 // One time range for all lists, and the filter of each, compared with what the API says of the same question.
 import assert from 'node:assert/strict';
-import { accessible, ask, connect, finish, go, open, test, span } from './browser.js';
+import { accessible, ask, connect, eventually, finish, go, open, shoot, test, span } from './browser.js';
 
 const number = (text) => Number(text.replace(/[^0-9]/g, ''));
 const hash = (page) => page.evaluate(() => location.hash);
@@ -398,4 +398,60 @@ test('a value of a table narrows the list to it, or leaves it out', async () => 
     .click();
   await shown(total(true));
   assert.equal(await page.getByRole('combobox', { name: 'Filter' }).inputValue(), `kind = "${kind}"`);
+});
+
+test('on a phone the rows of a list are cards, the most telling first', async () => {
+  const page = await open('#/incidents?severity=all', { viewport: { width: 390, height: 844 } });
+  const { incidents } = await ask('incidents?limit=1000');
+  const list = page.getByRole('region', { name: 'Incidents' });
+  const card = (i) => list.getByRole('row').nth(i + 1); // the first has the titles
+  const lead = () => card(0).locator('[data-lead]').textContent();
+  await eventually(async () => assert.equal(await lead(), incidents[0].text));
+  // All of a card is on the screen, the sentence above the rest, and each value below what it is.
+  const boxes = await card(0)
+    .getByRole('cell')
+    .evaluateAll((cells) =>
+      cells
+        .filter((cell) => cell.checkVisibility())
+        .map((cell) => {
+          const { top, left, right } = cell.getBoundingClientRect();
+          const cut = cell.scrollWidth > cell.clientWidth + 1;
+          return { lead: 'lead' in cell.dataset, title: cell.dataset.title, top, left, right, cut };
+        }),
+    );
+  assert.ok(boxes.length > 5);
+  for (const box of boxes) assert.ok(box.left >= 0 && box.right <= 390 && !box.cut, JSON.stringify(box));
+  const head = boxes.find((box) => box.lead);
+  for (const box of boxes.filter((box) => !box.lead)) assert.ok(box.title && box.top > head.top, JSON.stringify(box));
+  // They sort as the table does.
+  await list.getByLabel('Sort cards by').selectOption('Packets lost');
+  const lost = incidents.map((i) => i.packets_lost).toSorted((a, b) => b - a);
+  const value = () => card(0).locator('[data-title="Packets lost"]').textContent();
+  await eventually(async () => assert.equal(number(await value()), lost[0]));
+  assert.match(await hash(page), /sort=-packets_lost/);
+  await list.getByRole('button', { name: 'descending' }).press('Enter');
+  await eventually(async () => assert.equal(number(await value()), lost.at(-1)));
+  await accessible(page, 'cards');
+  await shoot(page, 'phone-cards');
+  const said = await lead();
+  await card(0).getByRole('link', { name: said }).press('Enter');
+  await page.waitForFunction((text) => document.querySelector('main h1')?.textContent.includes(text), said);
+  await page.goBack();
+  await list.waitFor();
+  // Nothing scrolls in something that scrolls: more cards come when they are asked for, and are there after a reload.
+  await go(page, '#/flows');
+  const flows = page.getByRole('region', { name: 'Flows' });
+  const { total } = await ask('flows?limit=1');
+  const shows = (n) =>
+    eventually(async () => assert.equal(await flows.getByRole('row').count(), Math.min(n, total) + 1));
+  await shows(20);
+  await flows.getByRole('button', { name: /^Show \d+ more$/ }).press('Enter');
+  await shows(40);
+  await page.reload();
+  await shows(40);
+  await page.goBack();
+  // A wider window has the table.
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await list.getByRole('button', { name: 'Packets lost' }).waitFor();
+  assert.equal(await list.getByLabel('Sort cards by').count(), 0);
 });

@@ -4,6 +4,7 @@ import { mkdirSync } from 'node:fs';
 import {
   accessible,
   ask,
+  base,
   connect,
   finish,
   endpoints,
@@ -133,7 +134,7 @@ test('the chart of the overview reads what the records say, by the keyboard', as
   );
   const digits = (n, unit) => `${Number(n.toPrecision(3))}${unit}`;
   assert.ok(
-    said.includes(`Packets dropped ${most.packets < 1000 ? most.packets : digits(most.packets / 1000, 'k')} before: –`),
+    said.includes(`Packets dropped ${most.packets < 1000 ? most.packets : digits(most.packets / 1000, 'k')}Worst`),
     `${said}: ${most.packets}`,
   );
   assert.ok(said.includes(`Worst node latency ${digits(latency.latency_max_ns / 1e6, ' ms')}`), said);
@@ -166,6 +167,24 @@ test('topology', async () => {
   assert.equal(await page.textContent('aside h2'), nodes[0].name);
   assert.equal(await page.locator('aside table').first().locator('tbody tr').count(), nodes[0].ports.length);
   assert.match(page.url(), new RegExp(`node=${nodes[0].id}`));
+});
+
+test('links of the topology do not wait for their rates as long as for what is asked again and again', async () => {
+  const page = await open();
+  await eventually(async () => {
+    await page.goto('about:blank');
+    await page.goto(`${base}#/topology`);
+    const answers = await page.waitForFunction(() => {
+      const all = performance
+        .getEntriesByType('resource')
+        .filter((e) => new URL(e.name).pathname.endsWith('/topology'));
+      return all.length > 2 && all.map(({ startTime, responseEnd }) => ({ startTime, responseEnd }));
+    });
+    const [first, second, third] = await answers.jsonValue();
+    const [soon, usual] = [second.startTime - first.responseEnd, third.startTime - second.responseEnd];
+    assert.ok(soon < 0.7 * usual, `${soon} ms, and then ${usual} ms`);
+  });
+  assert.doesNotMatch(await page.locator('.legend').textContent(), /unknown/);
 });
 
 test('the part of the topology that is shown is in the address', async () => {
@@ -406,21 +425,28 @@ test('burst', async () => {
 
 test('queues, latency, drops, events, collector', async () => {
   const page = await open('#/queues');
-  const count = async (label) =>
-    Number(await page.locator(`[aria-label="${label}"] table`).getAttribute('aria-rowcount')) - 1;
-  assert.equal(await count('Queues'), (await ask('queues?limit=10000')).total);
+  // What the server finds late, of what is over, comes to the page some time after the answer has it.
+  const counts = (label, total) =>
+    eventually(async () =>
+      assert.equal(
+        Number(await page.locator(`[aria-label="${label}"] table`).getAttribute('aria-rowcount')) - 1,
+        await total(),
+        label,
+      ),
+    );
+  await counts('Queues', async () => (await ask('queues?limit=10000')).total);
   await go(page, '#/latency');
-  assert.equal(await count('Node latency'), (await ask('hops?limit=10000')).hops.filter((h) => h.latency_ns).length);
-  assert.equal(await count('Link latency'), (await ask('links?limit=10000')).total);
+  await counts('Node latency', async () => (await ask('hops?limit=10000')).hops.filter((h) => h.latency_ns).length);
+  await counts('Link latency', async () => (await ask('links?limit=10000')).total);
   await go(page, '#/drops');
-  assert.equal(await count('Drops'), (await ask('drops')).total);
+  await counts('Drops', async () => (await ask('drops')).total);
   await go(page, '#/events?severity=info');
-  assert.equal(await count('Events'), (await ask('events')).total);
+  await counts('Events', async () => (await ask('events')).total);
   await go(page, '#/events'); // what is worth knowing only is left out, unless somebody asks for it
-  assert.equal(await count('Events'), (await ask('events', 'severity >= warning')).total);
+  await counts('Events', async () => (await ask('events', 'severity >= warning')).total);
   await go(page, '#/collector');
   const loss = await ask('loss');
-  assert.equal(await count('Loss by exporter'), loss.total);
+  await counts('Loss by exporter', () => loss.total);
   const offered = loss.loss.reduce((sum, l) => sum + l.received + l.lost, 0);
   assert.equal(number(await page.locator('section').first().locator('tbody td.number').first().textContent()), offered);
   const terms = await page.locator('section').first().locator('dt').allTextContents();

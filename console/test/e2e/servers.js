@@ -74,6 +74,15 @@ const known = {
   truth: true,
 };
 
+/** What pages are recorded of, for pictures of how they look (looks.spec.js), which themselves need no records. */
+const recorded = {
+  ...known,
+  alerts: true,
+  truth: false,
+  junk: ['no report'],
+  config: 'attacks: {floor: {rate: 4M}, learn: 2s, end_after: 1h}\n',
+};
+
 /**
  * The servers, and the files that look at each, in the order of Playwright. What a server is: scenario is what it hears, renamed other names
  * of its nodes, data whether it keeps records, raw whether it keeps datagrams, junk datagrams that are no reports, alerts whether it has
@@ -83,6 +92,7 @@ const known = {
 const servers = [
   { files: ['empty'], of: {} },
   { files: ['large'], of: { scenario: leafSpine(484, 16) } },
+  { files: ['looks'], of: process.env.LOOKS === 'record' ? recorded : {} },
   { files: ['login'], of: { alerts: true, login: true } },
   // from here on they keep records: their files come last
   { files: ['alerts'], of: everything },

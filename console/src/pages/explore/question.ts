@@ -157,8 +157,8 @@ export async function ask(
     return { frame: series.frame, rows: series.rows, others: left };
   };
   const drawn = await over(same, all);
-  const then = await before(shiftMs, () =>
-    over({ ...same, ...shifted(Date.parse(same.since), Date.parse(same.until), shiftMs) }, all),
+  const then = await before(shiftMs, shifted(Date.parse(same.since), Date.parse(same.until), shiftMs), (of) =>
+    over({ ...same, ...of }, all),
   );
   return { ...found, ...drawn, moreRows: !!drawn.frame.next_cursor, before: then && { ...then, shiftMs } };
 }

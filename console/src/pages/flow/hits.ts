@@ -43,6 +43,7 @@ export function hitsOf(flow: Endpoints, path: FlowPath, hop: PathHop, known: Kno
     (d) =>
       d.node === hop.node &&
       hop.node !== null &&
+      same(d.ingress_port, hop.ingress_port) &&
       same(d.egress_port, hop.dropped ? null : hop.egress_port) &&
       while_(d.first, d.last) &&
       (d.to ?? []).some((t) => t.prefix === prefix),

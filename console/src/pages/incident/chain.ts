@@ -1,4 +1,4 @@
-import type { Incident } from '../../api/types';
+import type { Event, Incident } from '../../api/types';
 import { eventText } from '../../lib/format';
 
 type Part = NonNullable<Incident['events']>[number];
@@ -29,6 +29,15 @@ export function chainOf(events: Part[]): Link[] {
   for (const e of after.get('') ?? []) add(e, 0);
   for (const e of events) add(e, 0);
   return chain;
+}
+
+/** placedOf is an incident with the place of its first effect that has one, if its cause has none, as an attack. */
+export function placedOf(incident: Incident, events: Map<string, Event>): Incident {
+  if (incident.node !== undefined) return incident;
+  const effect = chainOf(incident.events ?? [])
+    .map(({ event }) => events.get(event.id))
+    .find((event) => event?.node !== undefined);
+  return effect ? { ...incident, node: effect.node, name: effect.name, port: effect.port } : incident;
 }
 
 /** rowsOf are the events of an incident as rows of a table, in the order of the chain. */

@@ -6,7 +6,7 @@ import { columnsOf } from './heat';
 const figures = ['packets', 'min_ns', 'mean_ns', 'p50_ns', 'p99_ns', 'max_ns'] as const;
 
 /** rowsOf has a row for each piece of time: own is what the lines are of, which has no cells if it is of flows. */
-export function rowsOf(map: Heatmap, own: Heatmap, before: Heatmap | null): string[][] {
+export function rowsOf(map: Heatmap, own: Heatmap, before: Heatmap | null | undefined): string[][] {
   const shift = before ? Date.parse(map.since) - Date.parse(before.since) : 0;
   const columns = ({ times, spread }: Heatmap, title: (name: string) => string, shift: number) => {
     const at = new Map(times.map((time, i) => [Date.parse(time) + shift, spread[i]]));

@@ -24,7 +24,7 @@ export interface Course {
   stepMs: number;
   /** the part of the range that has records */ told: { from: number; to: number } | null;
   lines: Lines;
-  before: Lines | null;
+  before: Lines | null | undefined;
   reports: number;
   packets: number;
   bytes: number;
@@ -89,7 +89,7 @@ export async function courseOf(ask: Ask, span: Params, lengthMs: number, shiftMs
   };
   const whole = covered(exporters.exporters ?? [], from, to, stepMs);
   const told = finer < stepMs ? await refined(whole, stepMs, edge) : whole;
-  const old = await beforeOf(shiftMs, () => parts(shifted(from, to, shiftMs)));
+  const old = await beforeOf(shiftMs, shifted(from, to, shiftMs), parts);
   return {
     generated_at: exporters.generated_at,
     from,
