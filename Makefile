@@ -3,7 +3,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .NOTPARALLEL:
-.PHONY: help build demo lab test test-long soak bench profile release fuzz lint lint-format lint-static format setup-demo setup-test clean
+.PHONY: help build demo cluster lab test test-long soak bench profile release fuzz lint lint-format lint-static format setup-demo setup-test clean
 
 VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 
@@ -46,6 +46,9 @@ help: ## show this list
 
 demo: setup-demo build ## run Waybill on an emulated fabric, in which things go wrong (DEMO_SECONDS=N: for N seconds)
 	scripts/demo
+
+cluster: setup-demo build ## run the demo with two collectors, a bus and an analyzer (DEMO_SECONDS=N: for N seconds)
+	scripts/demo --cluster
 
 lab: build ## run the demo on six routers of this kernel, in network namespaces, as root (LAB_SECONDS=N: for N seconds)
 	scripts/lab
