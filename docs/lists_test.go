@@ -44,6 +44,7 @@ var lists = []listOf{
 	{"bursts", reflect.TypeFor[telemetry.Burst]()},
 	{"hosts", reflect.TypeFor[telemetry.Host]()},
 	{"clocks", reflect.TypeFor[telemetry.Clock]()},
+	{"cables", reflect.TypeFor[telemetry.Cable]()},
 	{"exporters", reflect.TypeFor[telemetry.Exporter]()},
 	{"loss", reflect.TypeFor[telemetry.Loss]()},
 	{"listeners", reflect.TypeFor[types.Listener]()},
