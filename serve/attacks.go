@@ -50,14 +50,7 @@ func (r *rateText) UnmarshalText(text []byte) error {
 
 // MarshalText writes the shortest text.
 func (r rateText) MarshalText() ([]byte, error) {
-	v, suffix := uint64(r), ""
-	for _, next := range []string{"k", "M", "G", "T"} {
-		if v == 0 || v%1000 != 0 {
-			break
-		}
-		v, suffix = v/1000, next
-	}
-	return fmt.Appendf(nil, "%d%s", v, suffix), nil
+	return unit.Count(r).MarshalText()
 }
 
 func defaultAttackSettings() attackSettings {

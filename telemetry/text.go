@@ -7,7 +7,7 @@ func SIText(v float64, unit string) string {
 	if v == 0 {
 		return "0 " + unit
 	}
-	prefixes := [...]string{"n", "µ", "m", "", "k", "M", "G", "T"}
+	prefixes := [...]string{"n", "µ", "m", "", "k", "M", "G", "T", "P"}
 	i := 3
 	for ; v >= 999.5 && i+1 < len(prefixes); i++ {
 		v /= 1000

@@ -9,6 +9,7 @@ import (
 	"github.com/waybill-int/waybill/cli"
 	"github.com/waybill-int/waybill/internal/command"
 	"github.com/waybill-int/waybill/internal/conf/unit"
+	"github.com/waybill-int/waybill/telemetry"
 )
 
 // What was measured, on two processors of a shared machine; docs/explanation/performance.md has each figure, with the
@@ -99,9 +100,9 @@ func newPlanCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan",
 		Short: "say what machines a network's reports take, and what would not fit",
-		Long: `Plan says what so many reports and flows take: in one process, and with collectors, a bus and an analyzer. It computes with what was
-measured on two processors of a shared machine (docs/explanation/performance.md), so a large machine of its own takes less. What there can be
-only one of and does not fit is marked.`,
+		Long: `Plan says what so many reports and flows take: in one process, and with collectors, a bus and an analyzer.
+It computes with what was measured on two processors of a shared machine (docs/explanation/performance.md),
+so a large machine of its own takes less. What there can be only one of and does not fit is marked.`,
 		Example: `  waybill plan --reports 500k --flows 2M
 
   # one packet in 20 reported, of flows of which a tenth is seen in ten seconds
@@ -143,7 +144,7 @@ only one of and does not fit is marked.`,
 func (n *need) cells(how string, first *need) []cli.Cell {
 	has, takes, remark := "", "", cli.PlainCell("")
 	if n.OneHas > 0 {
-		has = siText(n.OneHas, n.Unit)
+		has = telemetry.SIText(n.OneHas, n.Unit)
 		takes = fmt.Sprintf("%.0f", n.Takes)
 		if n.Single {
 			takes = fmt.Sprintf("%.2g of 1", n.Takes)
@@ -155,21 +156,7 @@ func (n *need) cells(how string, first *need) []cli.Cell {
 	case n.Single && n.Takes > 1:
 		remark = cli.AlarmCell("does not fit")
 	}
-	row := cli.PlainCells(how, n.Part, siText(n.Needs, n.Unit), has, takes, "")
+	row := cli.PlainCells(how, n.Part, telemetry.SIText(n.Needs, n.Unit), has, takes, "")
 	row[5] = remark
 	return row
-}
-
-// siText writes a number in three digits.
-func siText(v float64, unit string) string {
-	prefixes := []string{"", "k", "M", "G", "T", "P"}
-	at := 0
-	for ; v >= 999.5 && at < len(prefixes)-1; at++ {
-		v /= 1000
-	}
-	gap := " "
-	if unit == "" && at == 0 {
-		gap = ""
-	}
-	return fmt.Sprintf("%.3g%s%s%s", v, gap, prefixes[at], unit)
 }
