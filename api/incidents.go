@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"math"
 	"net/http"
 	"net/netip"
 	"reflect"
@@ -89,11 +90,12 @@ func (h *handler) recordedArrivals(ctx context.Context, r span) (incident.Arriva
 		named  bool
 	}
 	length := max(arrivalStep, found.Resolution).Nanoseconds()
-	places, list := map[place]int{}, []ledger.History{}
+	places, list, sinceNs := map[place]int{}, []ledger.History{}, int64(math.MaxInt64)
 	for _, row := range found.Rows {
 		problem := h.yield(found, row, reflect.TypeFor[types.ExporterRecord](), func(row any) {
 			x := row.(*types.ExporterRecord)
 			start, at := x.Start.UnixNano(), place{source: *x.Source}
+			sinceNs = min(sinceNs, start)
 			if x.Node != nil {
 				at.node, at.named = *x.Node, true
 			}
@@ -111,13 +113,14 @@ func (h *handler) recordedArrivals(ctx context.Context, r span) (incident.Arriva
 			return nil, problem
 		}
 	}
-	return &recorded{recent, ledger.UnheardOf(list)}, nil
+	return &recorded{recent, ledger.UnheardOf(list), sinceNs}, nil
 }
 
 // recorded is what a ledger knows, and of what it does not know any more a store.
 type recorded struct {
 	incident.Arrivals
-	before ledger.Unheard
+	before  ledger.Unheard
+	sinceNs int64 // when the records of the store begin
 }
 
 // Between is that of Arrivals.
@@ -125,7 +128,8 @@ func (r *recorded) Between(nodes []uint32, fromNs, toNs int64) ([]telemetry.Unse
 	if list, known := r.Arrivals.Between(nodes, fromNs, toNs); known {
 		return list, known
 	}
-	return r.before.Between(nodes, fromNs, toNs)
+	list, known := r.before.Between(nodes, fromNs, toNs)
+	return list, known && r.sinceNs <= fromNs
 }
 
 // maxIncidentEvents is from how many events of a time range incidents are computed.

@@ -194,6 +194,20 @@ func TestUnseenOfThePast(t *testing.T) {
 	}
 }
 
+// Before its records begin a store knows of no exporter.
+func TestUnseenBeforeRecords(t *testing.T) {
+	source := netip.MustParseAddr("192.0.2.1")
+	history := ledger.History{Key: telemetry.ExporterKey{Source: source, Node: 1, HasNode: true}, FirstNs: 50}
+	history.Add(50, 60, 5, 5, 0)
+	unkept := ledger.UnheardOf([]ledger.History{{Key: history.Key, FirstNs: 1, KeptNs: 100}})
+	r := recorded{unkept, ledger.UnheardOf([]ledger.History{history}), 50}
+	for fromNs, want := range map[int64]bool{49: false, 50: true} {
+		if _, known := r.Between([]uint32{1}, fromNs, 55); known != want {
+			t.Errorf("from %d: known %v", fromNs, known)
+		}
+	}
+}
+
 // Who may operate takes care of an incident, writes notes and silences its alerts; all of it stays with its events.
 func TestCareOfIncidents(t *testing.T) {
 	cfg, tokens, _ := guarded(t)

@@ -221,10 +221,13 @@ type Arrivals interface {
 	Between(nodes []uint32, fromNs, toNs int64) (list []telemetry.Unseen, known bool)
 }
 
+// ongoing is when what has not ended ends.
+const ongoing = math.MaxInt64
+
 // addUnseen says what could not be seen during an incident: its counts are lower bounds then. That reports were lost is
 // known by events, or by arrivals.
 func addUnseen(n *telemetry.Incident, losses []event, arrivals Arrivals) {
-	from, to := n.Start.UnixNano(), int64(math.MaxInt64)
+	from, to := n.Start.UnixNano(), int64(ongoing)
 	if n.End != nil {
 		to = n.End.UnixNano()
 	}

@@ -503,12 +503,17 @@ func (l logOf) Events(func(*telemetry.Event) bool, int) ([]telemetry.Event, int)
 // What exporters could not tell stays with an incident when the ledger no longer has it. If nobody knew it in time, its
 // counts are lower bounds, and it says why.
 func TestUnseenIsRemembered(t *testing.T) {
-	events := logOf(eventsOf(t, "drop_storm 2 4 node=7 port=2 count=4", "drop_storm 2 4 node=8 port=2 count=5"))
+	events := logOf(eventsOf(
+		t, "drop_storm 2 4 node=7 port=2 count=4", "drop_storm 2 4 node=8 port=2 count=5", "drop_storm 2 - node=9 port=2 count=6",
+	))
 	told := arrivals{7: {Lost: 1}}
 	live := NewLive(events, func() Arrivals { return told })
-	for range 3 {
+	for i := range 3 {
 		seven, _ := Find(live.Incidents(), "00")
 		eight, _ := Find(live.Incidents(), "01")
+		if nine, _ := Find(live.Incidents(), "02"); (i == 0) != (nine.Doubts == nil) {
+			t.Errorf("%d: got %+v, which is not over", i, nine)
+		}
 		if len(seven.Unseen) != 1 || !slices.Contains(seven.AtLeast, packetsLost) ||
 			eight.Unseen != nil || slices.Contains(eight.AtLeast, packetsLost) {
 			t.Errorf("got %+v and %+v", seven, eight)

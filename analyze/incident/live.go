@@ -83,7 +83,7 @@ func (m *memory) Between(nodes []uint32, fromNs, toNs int64) ([]telemetry.Unseen
 	if before, ok := m.before[question]; ok && !known {
 		list, known = before, true
 	}
-	if known {
+	if known && toNs != ongoing { // what is not over may lose more
 		m.now[question] = list
 	}
 	return list, known
