@@ -79,9 +79,10 @@ func (h *hurry) hasten(s *scenario.Scenario) {
 
 // A pacedSink sends reports to a server, and never more at a time than fit into the receive buffer.
 type pacedSink struct {
-	*fabric.UDPSink
-	t *testing.T
-	r *running
+	to       []*fabric.UDPSink // those of a switch go to one of them
+	t        *testing.T
+	r        *running
+	inFlight uint64
 
 	sent    uint64 // datagrams
 	reports uint64 // in them
@@ -115,14 +116,22 @@ func holdDelivery(s *serve.Server) *atomic.Bool {
 // net.core.rmem_default allows.
 const inFlight = 64
 
-func newPacedSink(t *testing.T, r *running) *pacedSink {
+// newPacedSink returns one that sends to addresses; none: to that of the server.
+func newPacedSink(t *testing.T, r *running, addresses ...string) *pacedSink {
 	t.Helper()
-	udp, err := fabric.NewUDPSink(r.udp(0))
-	if err != nil {
-		t.Fatal(err)
+	if addresses == nil {
+		addresses = []string{r.udp(0)}
 	}
-	t.Cleanup(func() { udp.Close() })
-	return &pacedSink{UDPSink: udp, t: t, r: r, decoder: telemetry.NewDecoder(r.Config.Points)}
+	s := &pacedSink{t: t, r: r, inFlight: inFlight, decoder: telemetry.NewDecoder(r.Config.Points)}
+	for _, address := range addresses {
+		udp, err := fabric.NewUDPSink(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { udp.Close() })
+		s.to = append(s.to, udp)
+	}
+	return s
 }
 
 // Report implements fabric.Sink.
@@ -137,14 +146,17 @@ func (s *pacedSink) Report(atNs uint64, frame []byte) error {
 		identity = s.batch.Reports[0].PacketID
 	}
 	s.identities = append(s.identities, identity)
-	if err := s.UDPSink.Report(atNs, frame); err != nil {
+	if err := s.to[int(d.Src.Addr().As4()[3])%len(s.to)].Report(atNs, frame); err != nil {
 		return err
 	}
-	if s.sent++; s.sent%(inFlight/2) == 0 {
-		s.wait(inFlight / 2)
+	if s.sent++; s.sent%(s.inFlight/2) == 0 {
+		s.wait(s.inFlight / 2)
 	}
 	return nil
 }
+
+// Flush implements fabric.Sink.
+func (s *pacedSink) Flush() error { return nil }
 
 // wait waits until all but rest reports are in the tables. It sleeps and does not spin: on few processors, who spins is
 // in the way of what it waits for.
@@ -162,8 +174,16 @@ func (s *pacedSink) wait(rest uint64) {
 // drain waits until everything is in the tables.
 func (s *pacedSink) drain() {
 	s.t.Helper()
-	if sent, failed, err := s.Sent(); failed > 0 || sent != s.sent {
-		s.t.Fatalf("%d of %d reports were not sent: %v", failed, s.sent, err)
+	var all uint64
+	for _, to := range s.to {
+		sent, failed, err := to.Sent()
+		if failed > 0 {
+			s.t.Fatalf("%d of %d reports were not sent: %v", failed, s.sent, err)
+		}
+		all += sent
+	}
+	if all != s.sent {
+		s.t.Fatalf("%d reports were sent, want %d", all, s.sent)
 	}
 	s.wait(0)
 }
@@ -175,7 +195,7 @@ func loopbackSource(address string) string {
 	return netip.AddrFrom4(a).String()
 }
 
-// join lets the time go by for which packets wait for further postcards.
+// join lets the time go by for which packets wait for further postcards. Behind a bus that is what collectors say.
 func (r *running) join() {
 	now := time.Now().UnixNano()
 	for _, shard := range r.Collector.Shards {
@@ -183,6 +203,13 @@ func (r *running) join() {
 			shard.Tick(now + step*200e6)
 		}
 	}
+	test.Eventually(r.t, "no packet that waits for postcards", func() bool {
+		waiting, err := r.Collector.Waiting()
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		return waiting == nil
+	})
 }
 
 // answers asks for everything.
