@@ -59,7 +59,8 @@ func TestEstimates(t *testing.T) {
 		}
 	}
 	if total < 100 || math.Abs(all/sent-1) > 0.05 || math.Abs(got/sentFour-1) > 0.025 {
-		t.Errorf("%d flows: estimated %.0f packets, %.0f were sent; of IPv4 %.0f and %.0f", total, all, sent, got, sentFour)
+		t.Errorf("%d flows: estimated %.0f packets, %.0f were sent; of IPv4 %.0f and %.0f",
+			total, all, sent, got, sentFour)
 	}
 	var onPaths float64
 	paths, _ := v.Paths(100_000)

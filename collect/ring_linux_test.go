@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/wire/packet"
 	"golang.org/x/sys/unix"
 )
@@ -39,6 +40,10 @@ func inNetwork(tb testing.TB) {
 	} {
 		ip(tb, strings.Fields(command)...)
 	}
+	// Until the kernel has noticed that it is up, an interface throws away what it should send.
+	test.Eventually(tb, "an interface that sends", func() bool {
+		return strings.Contains(ip(tb, "link", "show", "wa"), "state UP")
+	})
 }
 
 func ip(tb testing.TB, args ...string) string {

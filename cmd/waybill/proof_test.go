@@ -67,9 +67,11 @@ func proveUndisturbed(t *testing.T, prove func() (differences string, disturbed 
 }
 
 // prove runs a scenario into a server and compares. It returns what differs, and whether it took so long to send and to
-// receive that postcards of one packet may have come too far apart: then they are not put together. collectors are those
-// of a cluster whose analyzer the server is; nil: it is alone.
-func prove(t *testing.T, file string, d *dialectOfProof, collectors *clusterOfProof) (differences string, disturbed bool) {
+// receive that postcards of one packet may have come too far apart: then they are not put together. The server is the
+// analyzer behind collectors; nil: it is alone.
+func prove(t *testing.T, file string, d *dialectOfProof, collectors *clusterOfProof) (
+	differences string, disturbed bool,
+) {
 	s, err := scenario.Load(file)
 	if err != nil {
 		t.Fatal(err)

@@ -37,7 +37,7 @@ func TestHoldFilters(t *testing.T) {
 	for _, row := range []struct {
 		hold time.Duration
 		want bool
-	}{{time.Hour, true}, {0, false}, {-time.Hour, false}, {time.Hour, true}} {
+	}{{time.Hour, true}, {0, false}, {-time.Second, false}, {time.Hour, true}} {
 		if err := p.HoldFilters(row.hold); err != nil {
 			t.Fatal(err)
 		}
