@@ -4,28 +4,23 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"log/slog"
 	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 )
 
 // A Consumer takes the messages of all collectors, each number once and in order.
 type Consumer struct {
 	config ConsumerConfig
-	conn   *nats.Conn
-	js     jetstream.JetStream
+	link   link
 
 	mu         sync.Mutex // held while a message is delivered
 	sequence   uint64     // of the newest message of the stream
 	pending    uint64     // messages of the stream behind it, as it was told last
-	created    time.Time  // when the stream was made
+	stream     string     // which it is
 	keys       map[Key]*keyState
 	held       int // messages that wait for others
 	heldBytes  int
@@ -61,10 +56,10 @@ type ConsumerConfig struct {
 
 // Positions say which messages were delivered. They are written as JSON.
 type Positions struct {
-	StreamCreated time.Time     `json:"stream_created"` // which stream it is
-	Sequence      uint64        `json:"sequence"`       // in it, up to which all were delivered
-	DeliveredNs   int64         `json:"delivered_ns"`   // up to when all that arrived at collectors was delivered
-	Keys          []KeyPosition `json:"keys"`
+	Stream      string        `json:"stream_created"` // which stream it is; of NATS when it was made
+	Sequence    uint64        `json:"sequence"`       // in it, up to which all were delivered
+	DeliveredNs int64         `json:"delivered_ns"`   // up to when all that arrived at collectors was delivered
+	Keys        []KeyPosition `json:"keys"`
 }
 
 // A KeyPosition is how far the messages of a key were delivered.
@@ -108,8 +103,6 @@ const (
 	aliveFor = 2 * time.Second
 	// longestBehind is how far behind now the tables' clock stays for a collector that is late.
 	longestBehind = 5 * time.Second
-	// purgeEvery is how often what is confirmed is taken out of the stream.
-	purgeEvery = 2 * time.Second
 )
 
 // OpenConsumer opens the connection, which need not succeed at once.
@@ -118,7 +111,7 @@ func OpenConsumer(c ConsumerConfig) (*Consumer, error) {
 		config: c, keys: map[Key]*keyState{}, collectors: map[string]*collectorState{}, confirmed: map[Key]uint64{},
 	}
 	if from := c.From; from != nil {
-		n.created, n.sequence = from.StreamCreated, from.Sequence
+		n.stream, n.sequence = from.Stream, from.Sequence
 		n.clockNs = from.DeliveredNs + 1 // so that no interval of this analyzer begins with one of those before
 		for _, at := range from.Keys {
 			n.keys[at.Key] = &keyState{KeyPosition: at}
@@ -129,37 +122,24 @@ func OpenConsumer(c ConsumerConfig) (*Consumer, error) {
 		}
 	}
 	var err error
-	if n.conn, err = c.Bus.connect(
-		nats.ConnectHandler(n.logConnected), nats.ReconnectHandler(n.logConnected),
-		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
-			if err != nil {
-				c.Log.Warn("no connection to the bus; collectors keep what arrives", "error", err)
-			}
-		}),
-	); err != nil {
-		return nil, err
-	}
-	if n.js, err = jetstream.New(n.conn); err != nil {
-		return nil, err
-	}
-	return n, nil
-}
-
-// logConnected logs that the bus is there.
-func (n *Consumer) logConnected(conn *nats.Conn) {
-	n.config.Log.Info("connected to the bus", "url", conn.ConnectedUrlRedacted())
+	n.link, err = c.Bus.open(logChanges(c.Log, "collectors keep what arrives"))
+	return n, err
 }
 
 // Run takes messages until ctx is done.
 func (n *Consumer) Run(ctx context.Context) {
-	answering, err := n.conn.Subscribe(positionsSubject, n.answer)
+	stop, err := n.link.answer(n.answer)
 	if err != nil {
 		n.config.Log.Error("collectors are not told what is confirmed", "error", err)
 	} else {
-		defer answering.Unsubscribe()
+		defer stop()
+	}
+	taking := consumption{
+		begin: n.begin, take: n.take, confirmed: n.purgeable,
+		tick: func() { n.expireMissing(time.Now().UnixNano()) },
 	}
 	for failing := false; ctx.Err() == nil; {
-		err := n.consume(ctx)
+		err := n.link.consume(ctx, &taking)
 		if ctx.Err() != nil {
 			break
 		}
@@ -174,89 +154,22 @@ func (n *Consumer) Run(ctx context.Context) {
 		case <-ctx.Done():
 		}
 	}
-	n.conn.Close()
-}
-
-// consume takes messages from where it is, until ctx is done or something is in the way.
-func (n *Consumer) consume(ctx context.Context) error {
-	asking, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	stream, err := n.js.CreateOrUpdateStream(asking, n.config.Bus.openStream(n.config.Bus.Stream))
-	if err != nil {
-		return err
-	}
-	info, err := stream.Info(asking)
-	if err != nil {
-		return err
-	}
-	from := n.begin(info)
-	consumer, err := n.js.OrderedConsumer(asking, streamName, jetstream.OrderedConsumerConfig{
-		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: from,
-	})
-	if err != nil {
-		return err
-	}
-	broken, over := make(chan error, 1), false // over: under mu
-	taking, err := consumer.Consume(func(m jetstream.Msg) {
-		n.mu.Lock()
-		defer n.mu.Unlock()
-		if !over {
-			n.receive(m)
-		}
-	}, jetstream.PullMaxMessages(256),
-		jetstream.ConsumeErrHandler(func(_ jetstream.ConsumeContext, err error) {
-			if !errors.Is(err, jetstream.ErrNoHeartbeat) { // it asks again by itself
-				select {
-				case broken <- err:
-				default:
-				}
-			}
-		}))
-	if err != nil {
-		return err
-	}
-	// Nothing is delivered behind this. That the library has stopped, too, is not waited for: it may be asking a server
-	// that is gone.
-	defer func() {
-		n.mu.Lock()
-		over = true
-		n.mu.Unlock()
-		taking.Stop()
-	}()
-	ticker := time.NewTicker(time.Second)
-	defer ticker.Stop()
-	purged := time.Now()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case err := <-broken:
-			return err
-		case now := <-ticker.C:
-			n.expireMissing(now.UnixNano())
-			if now.Sub(purged) >= purgeEvery {
-				purged = now
-				if at := n.purgeable(); at > 0 {
-					_ = stream.Purge(ctx, jetstream.WithPurgeSequence(at+1)) // the next one does more
-				}
-			}
-		}
-	}
+	n.link.close()
 }
 
 // begin notes which stream it is, and returns the first message to take. In another stream than before everything is
 // new, but for the numbers.
-func (n *Consumer) begin(info *jetstream.StreamInfo) (from uint64) {
+func (n *Consumer) begin(stream string, newest uint64) (from uint64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if !info.Created.Equal(n.created) || info.State.LastSeq < n.sequence {
+	if stream != n.stream || newest < n.sequence {
 		if n.sequence > 0 {
 			n.config.Log.Warn("the stream is another one than before; collectors send again what it has lost",
-				"created", info.Created, "before", n.created)
+				"is", stream, "before", n.stream)
 		}
-		n.created, n.sequence = info.Created, 0
+		n.stream, n.sequence = stream, 0
 	}
-	n.pending = info.State.LastSeq - n.sequence
+	n.pending = newest - n.sequence
 	n.awaitCollectors(time.Now().UnixNano())
 	if n.config.Connected != nil {
 		n.config.Connected()
@@ -278,14 +191,12 @@ func (n *Consumer) awaitCollectors(nowNs int64) {
 	}
 }
 
-// receive accepts a message of the stream. The Consumer is locked.
-func (n *Consumer) receive(m jetstream.Msg) {
-	meta, err := m.Metadata()
-	if err != nil {
-		return // it is none of a stream
-	}
-	n.sequence, n.pending = meta.Sequence.Stream, meta.NumPending
-	n.accept(m.Data(), meta.Sequence.Stream)
+// take accepts a message of the stream.
+func (n *Consumer) take(sequence, behind uint64, content []byte) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.sequence, n.pending = sequence, behind
+	n.accept(content, sequence)
 	n.catchUp()
 }
 
@@ -456,7 +367,7 @@ func (n *Consumer) Hold(f func(*Positions)) {
 // positions returns what was delivered. What waits is delivered again, or dropped, by the next analyzer. The Consumer
 // is locked.
 func (n *Consumer) positions() *Positions {
-	p := &Positions{StreamCreated: n.created, Sequence: n.sequence, DeliveredNs: n.Delivered(time.Now().UnixNano())}
+	p := &Positions{Stream: n.stream, Sequence: n.sequence, DeliveredNs: n.Delivered(time.Now().UnixNano())}
 	for _, at := range n.keys {
 		for _, m := range at.waiting {
 			p.Sequence = min(p.Sequence, m.sequence-1)
@@ -477,7 +388,7 @@ func (n *Consumer) Confirm(p *Positions) {
 	for _, at := range p.Keys {
 		n.confirmed[at.Key] = at.Number
 	}
-	if p.StreamCreated.Equal(n.created) {
+	if p.Stream == n.stream {
 		n.purge = p.Sequence
 	}
 }
@@ -490,11 +401,11 @@ func (n *Consumer) purgeable() uint64 {
 }
 
 // answer tells a collector what is confirmed, and what is missing.
-func (n *Consumer) answer(m *nats.Msg) {
+func (n *Consumer) answer(collector string) []byte {
 	n.mu.Lock()
 	list := []Position{}
 	for key, at := range n.keys {
-		if key.Collector != string(m.Data) {
+		if key.Collector != collector {
 			continue
 		}
 		p := Position{Run: key.Run, Partition: key.Partition, Confirmed: n.confirmed[key]}
@@ -504,9 +415,8 @@ func (n *Consumer) answer(m *nats.Msg) {
 		list = append(list, p)
 	}
 	n.mu.Unlock()
-	if content, err := json.Marshal(list); err == nil {
-		_ = m.Respond(content) // it asks again
-	}
+	content, _ := json.Marshal(list) // of numbers
+	return content
 }
 
 // Delivered returns up to when all that arrived at collectors was delivered, nanoseconds since 1970; nowNs is now. It
@@ -605,5 +515,5 @@ type ConsumerStats struct {
 func (n *Consumer) Stats() ConsumerStats {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return ConsumerStats{n.conn.IsConnected(), n.sequence, n.pending, n.duplicates, n.damaged, n.held}
+	return ConsumerStats{n.link.connected(), n.sequence, n.pending, n.duplicates, n.damaged, n.held}
 }

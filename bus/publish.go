@@ -10,24 +10,19 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 )
 
 // A Publisher puts datagrams into messages, keeps these in a spool, and publishes them until they are confirmed.
 type Publisher struct {
 	config PublisherConfig
 	run    uint64
-	conn   *nats.Conn
-	stream jetstream.JetStream
+	link   link
 	spool  *Spool
 	parts  []part
 
 	published, republished, failures atomic.Uint64 // messages; those that were missing; attempts that failed
 	sent                             atomic.Uint64 // place in the spool up to which the bus has everything
 	confirmedNs                      atomic.Int64  // when the analyzer last answered
-	connected                        atomic.Bool
 }
 
 // A PublisherConfig describes a collector.
@@ -60,8 +55,6 @@ const (
 	bodyBytes = 256 << 10
 	// sendAtOnce is how many messages are published before their acknowledgements are waited for.
 	sendAtOnce = 64
-	// ackTimeout is how long an acknowledgement may take.
-	ackTimeout = 10 * time.Second
 )
 
 // OpenPublisher opens the spool, and the connection, which need not succeed at once.
@@ -79,32 +72,12 @@ func OpenPublisher(c PublisherConfig) (*Publisher, error) {
 	for i := range p.parts {
 		p.parts[i].header = Header{Collector: c.Collector, Run: p.run, Partition: uint16(i), Number: 1}
 	}
-	p.conn, err = c.Bus.connect(
-		nats.ConnectHandler(func(c *nats.Conn) { p.logConnected(c, true, nil) }),
-		nats.ReconnectHandler(func(c *nats.Conn) { p.logConnected(c, true, nil) }),
-		nats.DisconnectErrHandler(func(c *nats.Conn, err error) { p.logConnected(c, false, err) }),
-	)
-	if err == nil {
-		p.stream, err = jetstream.New(p.conn, jetstream.WithPublishAsyncMaxPending(2*sendAtOnce),
-			jetstream.WithPublishAsyncTimeout(ackTimeout))
-	}
+	p.link, err = c.Bus.open(logChanges(c.Log, "datagrams are kept in the spool"))
 	if err != nil {
 		spool.Close()
 		return nil, err
 	}
 	return p, nil
-}
-
-// logConnected logs that the bus is there, or not.
-func (p *Publisher) logConnected(conn *nats.Conn, is bool, err error) {
-	if p.connected.Swap(is) == is {
-		return
-	}
-	if is {
-		p.config.Log.Info("connected to the bus", "url", conn.ConnectedUrlRedacted())
-	} else {
-		p.config.Log.Warn("no connection to the bus; datagrams are kept in the spool", "error", err)
-	}
 }
 
 // Partitions returns how many there are.
@@ -198,8 +171,7 @@ func (p *Publisher) Run(ctx context.Context) {
 	p.awaitPublished()
 	stopSending()
 	all.Wait()
-	p.connected.Store(false)
-	p.conn.Close()
+	p.link.close()
 	if err := errors.Join(p.spool.Sync(), p.spool.Close()); err != nil {
 		p.config.Log.Error("the spool was not closed", "error", err)
 	}
@@ -238,7 +210,7 @@ func (p *Publisher) send(ctx context.Context) {
 		if ctx.Err() != nil || errors.Is(err, os.ErrClosed) {
 			return
 		}
-		if n := p.failures.Add(1); p.connected.Load() && n&(n-1) == 0 {
+		if n := p.failures.Add(1); p.link.connected() && n&(n-1) == 0 {
 			p.config.Log.Warn("publishing to the bus failed; datagrams stay in the spool", "error", err)
 		}
 		select {
@@ -251,7 +223,7 @@ func (p *Publisher) send(ctx context.Context) {
 // sendSome publishes some messages from a place on, and returns the place behind those that are acknowledged. If one
 // is not, all are published again: the bus and the analyzer drop what they have.
 func (p *Publisher) sendSome(ctx context.Context, place uint64) (next uint64, err error) {
-	var acks []jetstream.PubAckFuture
+	var acks []func(context.Context) error
 	next = place
 	waiting := ctx
 	for range sendAtOnce {
@@ -262,22 +234,18 @@ func (p *Publisher) sendSome(ctx context.Context, place uint64) (next uint64, er
 			}
 			return place, err
 		}
-		ack, err := p.publish(key, number, message, "")
+		ack, err := p.link.publish(key, number, message, "")
 		if err != nil {
 			return place, err
 		}
 		acks, next = append(acks, ack), behind
 		waiting = done // for the first only
 	}
-	for _, ack := range acks {
-		select {
-		case <-ack.Ok():
-			p.published.Add(1)
-		case err := <-ack.Err():
+	for _, acknowledged := range acks {
+		if err := acknowledged(ctx); err != nil {
 			return place, err
-		case <-ctx.Done():
-			return place, ctx.Err()
 		}
+		p.published.Add(1)
 	}
 	return next, nil
 }
@@ -288,14 +256,6 @@ var done = func() context.Context {
 	cancel()
 	return ctx
 }()
-
-// publish sends a message. again makes the bus take one that it had before.
-func (p *Publisher) publish(key Key, number uint64, message []byte, again string) (jetstream.PubAckFuture, error) {
-	subject := fmt.Sprintf("%s%d.%s", subjectPrefix, key.Partition, key.Collector)
-	id := fmt.Sprintf("%s.%x.%d.%d%s", key.Collector, key.Run, key.Partition, number, again)
-	return p.stream.PublishMsgAsync(&nats.Msg{Subject: subject, Data: message}, jetstream.WithMsgID(id),
-		jetstream.WithStallWait(2*time.Second))
-}
 
 // A Position is how far the analyzer has taken the messages of a key.
 type Position struct {
@@ -318,12 +278,12 @@ func (p *Publisher) pollPositions(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		reply, err := p.conn.Request(positionsSubject, []byte(p.config.Collector), 2*time.Second)
+		reply, err := p.link.ask(p.config.Collector)
 		if err != nil {
 			continue // the spool keeps what is not confirmed
 		}
 		var list []Position
-		if json.Unmarshal(reply.Data, &list) != nil {
+		if json.Unmarshal(reply, &list) != nil {
 			continue
 		}
 		p.confirmedNs.Store(time.Now().UnixNano())
@@ -345,7 +305,7 @@ const pollEvery = 500 * time.Millisecond
 // republish publishes messages that the bus has lost.
 func (p *Publisher) republish(key Key, from, to uint64, round int) {
 	err := p.spool.Find(key, from, to, func(number uint64, message []byte) error {
-		_, err := p.publish(key, number, message, fmt.Sprint("-", round))
+		_, err := p.link.publish(key, number, message, fmt.Sprint("-", round))
 		if err == nil {
 			p.republished.Add(1)
 		}
@@ -369,7 +329,7 @@ type PublisherStats struct {
 // Stats returns the counters as they are now.
 func (p *Publisher) Stats() PublisherStats {
 	return PublisherStats{
-		p.connected.Load(), p.published.Load(), p.republished.Load(), p.failures.Load(), p.spool.Bytes(),
+		p.link.connected(), p.published.Load(), p.republished.Load(), p.failures.Load(), p.spool.Bytes(),
 		p.confirmedNs.Load(),
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nats.go"
 )
 
 // A ServerConfig describes a NATS server in this process.
@@ -67,9 +66,6 @@ func OpenServer(c ServerConfig) (*Server, error) {
 
 // URL returns where the server is.
 func (s *Server) URL() string { return s.server.ClientURL() }
-
-// InProcess is the option of a connection that needs no socket.
-func (s *Server) InProcess() nats.Option { return nats.InProcessServer(s.server) }
 
 // Close stops the server. What it has stays on disk.
 func (s *Server) Close() {
