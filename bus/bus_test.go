@@ -144,12 +144,22 @@ func numbered(name string, from, n int) []Datagram {
 
 // What collectors got is taken, and confirmed, so that spools become empty.
 func TestBus(t *testing.T) {
-	address := test.FreePort(t, "tcp")
-	server := openTestServer(t, address, t.TempDir())
-	defer server.Close()
-	a := startAnalyzer(t, address, nil)
+	t.Run("nats", func(t *testing.T) {
+		address := test.FreePort(t, "tcp")
+		server := openTestServer(t, address, t.TempDir())
+		defer server.Close()
+		testBus(t, Config{URLs: []string{"nats://" + address}})
+	})
+	t.Run("kafka", func(t *testing.T) {
+		c, _ := startKafka(t)
+		testBus(t, c)
+	})
+}
+
+func testBus(t *testing.T, c Config) {
+	a := startAnalyzerOn(t, c, nil)
 	defer a.stop()
-	one, two := startCollector(t, address, "one", t.TempDir()), startCollector(t, address, "two", "")
+	one, two := startCollectorOn(t, c, "one", t.TempDir()), startCollectorOn(t, c, "two", "")
 	defer one.stop()
 	defer two.stop()
 	one.send(t, numbered("one", 1, 20000))

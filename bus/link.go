@@ -2,7 +2,10 @@ package bus
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
+	"net"
 	"strings"
 	"time"
 )
@@ -23,7 +26,7 @@ type link interface {
 	close()
 }
 
-// A consumption is what becomes of the messages of a stream. Its functions are called one at a time.
+// A consumption is what becomes of the messages of a stream.
 type consumption struct {
 	// begin is called first, with which stream it is and the number of its newest message; it returns the one to begin
 	// with. They are numbered from 1.
@@ -67,7 +70,7 @@ func (c *consumption) tend(ctx context.Context, broken <-chan error, purge func(
 // any more, with the reason.
 func (c *Config) open(changed func(is bool, url string, err error)) (link, error) {
 	if c.isKafka() {
-		return nil, errNoName
+		return c.openKafka(changed)
 	}
 	return c.openNATS(changed)
 }
@@ -76,6 +79,20 @@ func (c *Config) open(changed func(is bool, url string, err error)) (link, error
 const kafkaScheme = "kafka://"
 
 func (c *Config) isKafka() bool { return len(c.URLs) > 0 && strings.HasPrefix(c.URLs[0], kafkaScheme) }
+
+// CheckURLs refuses addresses of brokers of Kafka that are none, or beside servers of NATS.
+func CheckURLs(urls []string) error {
+	for _, u := range urls {
+		if kafka := strings.HasPrefix(u, kafkaScheme); kafka != strings.HasPrefix(urls[0], kafkaScheme) {
+			return errors.New("want servers of NATS or brokers of Kafka, not both")
+		} else if kafka {
+			if _, _, err := net.SplitHostPort(strings.TrimPrefix(u, kafkaScheme)); err != nil || strings.Contains(u, "@") {
+				return fmt.Errorf("got %q, want kafka://HOST:PORT; credentials is a file with USER:PASSWORD", u)
+			}
+		}
+	}
+	return nil
+}
 
 // logChanges returns what logs that the bus is there, or not.
 func logChanges(log *slog.Logger, without string) func(is bool, url string, err error) {

@@ -163,8 +163,8 @@ func (n *natsLink) consume(ctx context.Context, c *consumption) error {
 	if err != nil {
 		return err
 	}
-	// Nothing is taken behind this. That the library has stopped, too, is not waited for: it may be asking a server that
-	// is gone.
+	// Nothing is taken behind this. That the library has stopped, too, is not waited for: it may be asking a server
+	// that is gone.
 	defer func() {
 		mu.Lock()
 		over = true

@@ -29,7 +29,7 @@ const (
 
 // busSettings say where the bus is that carries datagrams from collectors to the analyzer.
 type busSettings struct {
-	URLs        []string `yaml:"urls" doc:"servers of NATS, nats://HOST:PORT or tls://HOST:PORT"`
+	URLs        []string `yaml:"urls" doc:"servers of NATS, nats://HOST:PORT or tls://HOST:PORT, or brokers of Kafka, kafka://HOST:PORT"`
 	Embedded    string   `yaml:"embedded" doc:"address on which the analyzer runs a server of NATS itself, HOST:PORT"`
 	Insecure    bool     `yaml:"insecure" doc:"allow embedded on an address that others can reach without nkeys, or without TLS"`
 	NKeys       []string `yaml:"nkeys" doc:"public keys of those who may connect to embedded; without any, everybody may"`
@@ -38,9 +38,9 @@ type busSettings struct {
 	Replicas    int      `yaml:"replicas" doc:"servers that each keep all datagrams, 1 to 5; 3 of a cluster of three"`
 	MaxSize     string   `yaml:"max_size" doc:"what the bus keeps at most; then collectors keep what arrives"`
 	Spool       string   `yaml:"spool" doc:"what a collector keeps at most, in data or in memory; then the sockets fill"`
-	Credentials string   `yaml:"credentials" doc:"file with a JWT and its key, to log in to the bus"`
-	NKey        string   `yaml:"nkey" doc:"file with a seed, to log in to the bus"`
-	TLS         busTLS   `yaml:"tls" doc:"certificates on the way to the bus, and of embedded"`
+	Credentials string   `yaml:"credentials" doc:"file with a JWT and its key, or for Kafka USER:PASSWORD (SCRAM-SHA-512), to log in to the bus"`
+	NKey        string   `yaml:"nkey" doc:"file with a seed, to log in to servers of NATS"`
+	TLS         busTLS   `yaml:"tls" doc:"certificates on the way to the bus, and of embedded; connections to Kafka are secured if there is any"`
 }
 
 // busTLS are the files of TLS between Waybill and the bus.
@@ -93,6 +93,9 @@ func (c *Config) checkRole() error {
 	}
 	if len(b.URLs) > 0 && b.Embedded != "" {
 		return errors.New("bus: want urls or embedded, not both")
+	}
+	if err := bus.CheckURLs(b.URLs); err != nil {
+		return fmt.Errorf("bus: urls: %w", err)
 	}
 	if b.Partitions < 1 || b.Partitions > 256 {
 		return fmt.Errorf("bus: partitions: got %d, want 1 to 256", b.Partitions)

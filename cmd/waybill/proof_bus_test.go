@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/twmb/franz-go/pkg/kfake"
+
 	"github.com/waybill-int/waybill/fabric/scenario"
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/serve"
@@ -13,8 +15,7 @@ import (
 // A clusterOfProof is what stands between an emulated network and the analyzer: two collectors, each with its part of
 // the switches, and a bus of three servers that each keep everything.
 type clusterOfProof struct {
-	nats      *natsCluster
-	dir       string
+	urls      []string // of the bus
 	addresses []string // of the collectors
 }
 
@@ -22,12 +23,24 @@ type clusterOfProof struct {
 // takes a tenth of a second for whatever it is given.
 const inFlightByBus = 2048
 
-func startClusterOfProof(t *testing.T) *clusterOfProof {
+func startClusterOfProof(t *testing.T, kafka bool) *clusterOfProof {
 	t.Helper()
-	c := &clusterOfProof{nats: startNATS(t), dir: t.TempDir()}
+	c := &clusterOfProof{}
+	if kafka {
+		brokers, err := kfake.NewCluster(kfake.NumBrokers(3))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(brokers.Close)
+		for _, address := range brokers.ListenAddrs() {
+			c.urls = append(c.urls, "kafka://"+address)
+		}
+	} else {
+		c.urls = startNATS(t).urls
+	}
 	all := clusterOfTest{t: t}
 	for _, network := range []string{"127.0.31", "127.0.32"} {
-		all.add(network, c.nats.urls...)
+		all.add(network, c.urls...)
 	}
 	for _, k := range all.collectors {
 		k.start(t)
@@ -39,7 +52,7 @@ func startClusterOfProof(t *testing.T) *clusterOfProof {
 // configure makes a server the analyzer.
 func (c *clusterOfProof) configure(s *serve.Config) {
 	s.Role = "analyze" // which listens on nothing
-	s.Bus.URLs, s.Bus.Replicas, s.Bus.MaxSize = c.nats.urls, 3, "64MiB"
+	s.Bus.URLs, s.Bus.Replicas, s.Bus.MaxSize = c.urls, 3, "64MiB"
 }
 
 // tellApart leaves out packets that look alike: IPv6 has no Identification, and acknowledgements of TCP have no other.
@@ -64,13 +77,15 @@ func TestProofByBus(t *testing.T) {
 			continue
 		}
 		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
-		d := dialects[(uint64(i)+chosen/uint64(len(files)))%uint64(len(dialects))]
+		round := chosen / uint64(len(files))
+		d := dialects[(uint64(i)+round)%uint64(len(dialects))]
 		if d.only != "" && d.only != name {
 			d = dialects[0]
 		}
 		d.options.Unordered = true
 		t.Run(name+"/"+d.name, func(t *testing.T) {
-			proveUndisturbed(t, func() (string, bool) { return prove(t, file, &d, startClusterOfProof(t)) })
+			kafka := (uint64(i)+round/uint64(len(dialects)))%2 > 0
+			proveUndisturbed(t, func() (string, bool) { return prove(t, file, &d, startClusterOfProof(t, kafka)) })
 		})
 	}
 }
