@@ -32,19 +32,27 @@ func (c *Collector) estimateFlow(f *telemetry.Flow) {
 }
 
 // addSamples adds to the answer about a flow what samples tell of it, unless reports tell of its packets: these are
-// exact, and estimates beside them would be of the same packets. Drops are reported one by one with either.
-func addSamples(a *telemetry.Flow, f *sampled.Flow, names map[uint32]string) {
+// exact, and estimates beside them would be of the same packets. Drops are told exactly with either. configured is the
+// rate of nodes that do not tell it.
+func addSamples(a *telemetry.Flow, f *sampled.Flow, names map[uint32]string,
+	configured map[uint32]telemetry.SampleRate,
+) {
 	if f == nil || a.Packets > a.Drops {
 		return
 	}
 	best := f.Best()
-	packets, bytes := best.Packets, best.Bytes
+	packets, bytes, rate := best.Packets, best.Bytes, best.Rate
+	if known := configured[best.Node]; rate == telemetry.SampleUnknown && best.Has&telemetry.HasNode != 0 &&
+		known <= telemetry.MaxSampleRate {
+		rate = known
+		packets, bytes = packets*uint64(max(rate, 1)), bytes*uint64(max(rate, 1))
+	}
 	a.PacketsEstimated, a.BytesEstimated = &packets, &bytes
-	a.Sample = best.Rate.Sample(-1)
+	a.Sample = rate.Sample(-1)
 	route, first, last := f.Route()
 	path := telemetry.FlowPath{
 		ID:    topology.PathID(topology.HashRoute(route)),
-		First: time.Unix(0, first).UTC(), Last: time.Unix(0, last).UTC(), Sample: best.Rate.Sample(-1),
+		First: time.Unix(0, first).UTC(), Last: time.Unix(0, last).UTC(), Sample: rate.Sample(-1),
 	}
 	for i := range route {
 		path.Hops = append(path.Hops, route[i].Answer(names))

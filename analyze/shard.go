@@ -257,8 +257,20 @@ func (s *Shard) process(r *telemetry.Report, tag uint32, nowNs int64) {
 	s.reports++
 	s.findings.Distrust(r, nowNs)
 	if r.Is(telemetry.DropSummary) {
+		packets := s.drops.Summary(r, nowNs)
+		if r.Is(telemetry.HasFlow) && !r.Is(telemetry.HasFlowSequence) {
+			f := s.flow(r, tag, nowNs)
+			f.reports++
+			f.last = nowNs
+			f.packets += packets // as each one that is told alone, see countPacket
+			f.drops += uint32(packets)
+			if f == &s.unkept {
+				s.forgetOutsider()
+			}
+			return
+		}
 		s.dispositions.Of(r).Flowless++
-		s.attackSummary(r, s.drops.Summary(r, nowNs), nowNs)
+		s.attackSummary(r, packets, nowNs)
 		s.reportedGap(r, nowNs)
 		return
 	}

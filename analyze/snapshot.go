@@ -204,7 +204,7 @@ func (s *Shard) flowAnswer(f *flow, names map[uint32]string, told *samples) tele
 		missing := uint64(f.missing)
 		a.Missing = &missing
 	}
-	addSamples(&a, s.sampled.Of(&f.key), names)
+	addSamples(&a, s.sampled.Of(&f.key), names, told.configured)
 	return a
 }
 
@@ -464,7 +464,7 @@ type Counters struct {
 	// reports of flows outside the full flow table that were not compared with the policy
 	JudgementsLeftOut             uint64
 	SamplesOverflow               uint64
-	SampledFlows                  int    // flows of which sFlow told
+	SampledFlows                  int    // flows of which sFlow, NetFlow or IPFIX told
 	SampledOverflow               uint64 // reports of these for which there was no place
 	WrongChecksums                uint64 // reports of packets whose IPv4 header has a wrong checksum
 	WrongL4Checksums              uint64 // the same of TCP and UDP, of the packets that were looked at

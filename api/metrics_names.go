@@ -50,9 +50,9 @@ var (
 	samplesUnplacedDesc = desc("samples_unplaced_total",
 		"Damaged and malformed datagrams for whose exporter and reason no sample could be kept because there are too many.")
 
-	sampledFlowsDesc    = desc("sampled_flows", "Flows that sFlow tells of, in the tables of all shards.")
+	sampledFlowsDesc    = desc("sampled_flows", "Flows that sFlow, NetFlow and IPFIX tell of, in the tables of all shards.")
 	sampledUnplacedDesc = desc("sampled_unplaced_total",
-		"Samples of sFlow that are in no flow because a table was full.")
+		"Samples and flow records that are in no flow because a table was full.")
 
 	eventsOpenDesc     = desc("events_open", "Events that go on.")
 	eventsDesc         = desc("events_total", "Events that were found, also those that go on.")

@@ -31,27 +31,9 @@ func splitAddress(address string) (network, hostPort string, err error) {
 	return network, hostPort, nil
 }
 
-// A Format is what the datagrams are that come to an address.
-type Format string
-
-// Formats, as the scheme of an address has them.
-const (
-	Reports Format = "udp"   // telemetry reports
-	SFlow   Format = "sflow" // sFlow version 5
-)
-
-// FormatOf returns the format of an address that Listen takes, and the address without it.
-func FormatOf(address string) (f Format, plain string) {
-	if rest, found := strings.CutPrefix(address, string(SFlow)+"://"); found {
-		return SFlow, rest
-	}
-	return Reports, address
-}
-
 // PortOf returns the port of an address that Listen takes, without listening on it.
 func PortOf(address string) (uint16, error) {
-	_, plain := FormatOf(address)
-	_, hostPort, err := splitAddress(plain)
+	_, hostPort, err := splitAddress(address)
 	if err != nil {
 		return 0, err
 	}

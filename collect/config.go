@@ -23,8 +23,8 @@ func runsBuffer(sockets int) int {
 
 // A Config says where and how to listen.
 type Config struct {
-	// Address is "udp://HOST:PORT" or "HOST:PORT", or has the scheme of another Format. Without a host, and with [::],
-	// the sockets take IPv4 and IPv6; with 0.0.0.0 they take IPv4. Port 0 lets the kernel choose.
+	// Address is "udp://HOST:PORT" or "HOST:PORT". Without a host, and with [::], the sockets take IPv4 and IPv6; with
+	// 0.0.0.0 they take IPv4. Port 0 lets the kernel choose.
 	// "xdp://INTERFACE:PORT" (AF_XDP) and "packet://INTERFACE:PORT" (TPACKET_V3) take frames of an interface, by one
 	// socket; see Socket.Fallback.
 	Address string

@@ -23,7 +23,7 @@ type Recorder interface {
 	Record(nowNs int64, source netip.AddrPort, payload []byte, truncated bool)
 }
 
-// A Decoder reads datagrams of a Format, as telemetry.Decoder reads telemetry reports. One goroutine calls it.
+// A Decoder reads datagrams of another format, as telemetry.Decoder reads telemetry reports. One goroutine calls it.
 type Decoder interface {
 	Decode(payload []byte, src netip.AddrPort, dstPort uint16, batch *telemetry.Batch, h *telemetry.Header)
 	Use(config *codepoint.Config)

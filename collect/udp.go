@@ -26,8 +26,7 @@ type Socket struct {
 // Listen opens the sockets that cfg describes. The port must be free: two programs never share it by accident. Errors
 // are one line and say what to do.
 func Listen(cfg Config) ([]*Socket, error) {
-	_, plain := FormatOf(cfg.Address)
-	network, hostPort, err := splitAddress(plain)
+	network, hostPort, err := splitAddress(cfg.Address)
 	if err != nil {
 		return nil, fmt.Errorf("listen: %w", err)
 	}

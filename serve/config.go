@@ -14,6 +14,7 @@ import (
 	"github.com/waybill-int/waybill/alert"
 	"github.com/waybill-int/waybill/api/auth"
 	"github.com/waybill-int/waybill/collect"
+	"github.com/waybill-int/waybill/collect/flowsample"
 	"github.com/waybill-int/waybill/internal/conf"
 	"github.com/waybill-int/waybill/internal/conf/unit"
 	"github.com/waybill-int/waybill/inventory"
@@ -25,7 +26,7 @@ import (
 // A Config says how waybill serve runs. It comes from a file, WAYBILL_* variables and flags, each overriding the one
 // before. docs/reference/configuration.md is written from the tags: go test ./serve -run Page -update.
 type Config struct {
-	Listen          []string                             `yaml:"listen" flag:"listen" doc:"addresses to receive reports on, udp://HOST:PORT or HOST:PORT, xdp://INTERFACE:PORT, packet://INTERFACE:PORT; sflow://HOST:PORT receives sFlow"`
+	Listen          []string                             `yaml:"listen" flag:"listen" doc:"addresses to receive reports on, udp://HOST:PORT or HOST:PORT, xdp://INTERFACE:PORT, packet://INTERFACE:PORT; sflow://HOST:PORT receives sFlow, netflow://HOST:PORT NetFlow and IPFIX"`
 	HTTP            string                               `yaml:"http" flag:"http" doc:"address of console, API and metrics; without a host this machine only"`
 	Insecure        bool                                 `yaml:"insecure" flag:"insecure" doc:"allow http on an address that others can reach without log-in, or without TLS"`
 	Hosts           []string                             `yaml:"hosts" flag:"host" doc:"names under which browsers reach the server through a loopback address"`
@@ -256,12 +257,14 @@ func (c *Config) check() error {
 		return fmt.Errorf("no address to listen on for reports; for example udp://:8555")
 	}
 	for _, address := range c.Listen {
-		port, err := collect.PortOf(address)
+		format, plain := flowsample.FormatOf(address)
+		port, err := collect.PortOf(plain)
 		if err != nil {
 			return fmt.Errorf("listen: %w", err)
 		}
-		if format, _ := collect.FormatOf(address); format != collect.Reports && c.Role != roleAll {
-			return fmt.Errorf("listen: %s: a bus carries telemetry reports only; want role all for %s", address, format)
+		if format != nil && c.Role != roleAll {
+			return fmt.Errorf("listen: %s: a bus carries telemetry reports only; want role all for %s", address,
+				format.Name)
 		}
 		if port != 0 && port == c.Points.INTUDPPort {
 			return fmt.Errorf(

@@ -15,7 +15,6 @@ import (
 
 	"github.com/waybill-int/waybill/api"
 	"github.com/waybill-int/waybill/api/types"
-	"github.com/waybill-int/waybill/collect"
 	"github.com/waybill-int/waybill/scenarios"
 	"github.com/waybill-int/waybill/wire/codepoint"
 )
@@ -42,7 +41,7 @@ func newDemo(s *Server) *demo {
 	host, _, err := net.SplitHostPort(s.listener.Addr().String())
 	address, parseErr := netip.ParseAddr(host)
 	if err != nil || parseErr != nil || !address.Unmap().IsLoopback() ||
-		len(s.Receivers) == 0 || s.formatOf(0) != collect.Reports ||
+		len(s.Receivers) == 0 || s.formatOf(0) != nil ||
 		len(s.Config.Exporters) > 0 {
 		return nil
 	}

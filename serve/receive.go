@@ -68,8 +68,9 @@ func (s *Server) openSockets() error {
 		return nil
 	}
 	for _, address := range c.Listen {
+		_, plain := flowsample.FormatOf(address)
 		group, err := collect.Listen(collect.Config{
-			Address: address, Sockets: c.Workers, ReceiveBuffer: c.receiveBuffer(), Coalesce: c.Coalesce,
+			Address: plain, Sockets: c.Workers, ReceiveBuffer: c.receiveBuffer(), Coalesce: c.Coalesce,
 		})
 		if err != nil {
 			return err
@@ -101,12 +102,12 @@ func (s *Server) openSockets() error {
 	return nil
 }
 
-// formatOf returns what datagrams a receiver reads, by its place.
-func (s *Server) formatOf(receiver int) collect.Format {
+// formatOf returns what datagrams a receiver reads, by its place; nil: telemetry reports.
+func (s *Server) formatOf(receiver int) *flowsample.Format {
 	if len(s.sockets) == 0 {
-		return collect.Reports // from the bus
+		return nil // from the bus
 	}
-	f, _ := collect.FormatOf(s.listens[receiver])
+	f, _ := flowsample.FormatOf(s.listens[receiver])
 	return f
 }
 
@@ -123,10 +124,10 @@ func (s *Server) newReceivers() error {
 		s.Collector.Exporters = append(s.Collector.Exporters, exporters)
 		receiver := collect.NewReceiver(socket, s.settings.Load(), exporters, s.owners())
 		s.Receivers = append(s.Receivers, receiver)
-		if format, _ := collect.FormatOf(sockets[i].Listen); format == collect.SFlow {
-			decoder := flowsample.NewSFlow(s.points())
+		if format := s.formatOf(i); format != nil {
+			decoder := format.New(s.points())
 			receiver.Read(decoder)
-			s.samples.add(format, &decoder.Stats)
+			s.samples.add(format, decoder)
 		}
 	}
 	if c.Role == roleAnalyze {
@@ -182,8 +183,8 @@ func (s *Server) sayHello() {
 	} else {
 		for i, r := range s.Receivers {
 			what, address := "telemetry reports", collect.URL(r.Stats().Address)
-			if s.formatOf(i) == collect.SFlow {
-				what, address = "sFlow", string(collect.SFlow)+"://"+r.Stats().Address
+			if f := s.formatOf(i); f != nil {
+				what, address = f.Name, f.Scheme+"://"+r.Stats().Address
 			}
 			s.log.Info("receiving "+what, "address", address)
 		}

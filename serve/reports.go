@@ -45,7 +45,7 @@ func (s *Server) openRawReports() error {
 	config, keep, err := s.Config.rawConfig()
 	if !keep {
 		for i, r := range s.Receivers[:len(s.sockets)] {
-			if s.formatOf(i) != collect.Reports {
+			if s.formatOf(i) != nil {
 				continue
 			}
 			r.Keep(s.recorder(i, nil))
@@ -57,7 +57,7 @@ func (s *Server) openRawReports() error {
 		return fmt.Errorf("raw_reports: %w", err)
 	}
 	for i, r := range s.Receivers {
-		if s.formatOf(i) != collect.Reports {
+		if s.formatOf(i) != nil {
 			continue
 		}
 		r.Keep(s.recorder(i, kept.Appender(s.sockets[i].Addr())))

@@ -3,22 +3,21 @@ package serve
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/waybill-int/waybill/collect"
 	"github.com/waybill-int/waybill/collect/flowsample"
 )
 
-// sampleMetrics are the counters of what was in sFlow, by protocol.
-type sampleMetrics map[collect.Format][]*flowsample.Stats
+// sampleMetrics are the decoders of what tells of flows, whose counters are metrics, by the scheme of their format.
+type sampleMetrics map[string][]flowsample.Decoder
 
-func (m *sampleMetrics) add(f collect.Format, s *flowsample.Stats) {
+func (m *sampleMetrics) add(f *flowsample.Format, d flowsample.Decoder) {
 	if *m == nil {
 		*m = sampleMetrics{}
 	}
-	(*m)[f] = append((*m)[f], s)
+	(*m)[f.Scheme] = append((*m)[f.Scheme], d)
 }
 
 var samplesDesc = prometheus.NewDesc("waybill_flow_samples_total",
-	"Samples and notifications of sFlow by what became of them, and those that devices say they did not send.",
+	"Samples, flow records and notifications by what became of them, and those that devices say they did not send.",
 	[]string{"protocol", "outcome"}, nil)
 
 // metrics returns those of samples.
@@ -33,15 +32,15 @@ func (m sampleMetrics) Describe(ch chan<- *prometheus.Desc) { ch <- samplesDesc 
 
 // Collect implements prometheus.Collector.
 func (m sampleMetrics) Collect(ch chan<- prometheus.Metric) {
-	for format, all := range m {
+	for scheme, all := range m {
 		sum := map[flowsample.Outcome]uint64{}
-		for _, s := range all {
-			for outcome, n := range s.Counts() {
+		for _, d := range all {
+			for outcome, n := range d.Counts() {
 				sum[outcome] += n
 			}
 		}
 		for outcome, n := range sum {
-			ch <- prometheus.MustNewConstMetric(samplesDesc, prometheus.CounterValue, float64(n), string(format),
+			ch <- prometheus.MustNewConstMetric(samplesDesc, prometheus.CounterValue, float64(n), scheme,
 				outcome.String())
 		}
 	}

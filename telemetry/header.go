@@ -26,7 +26,7 @@ type Header struct {
 	HasNodeID   bool
 	HasSequence bool // the header with the sequence number was readable, and the dialect counts
 	HWID        uint8
-	Domain      uint32 // sub-agent of sFlow: each counts for itself
+	Domain      uint32 // sub-agent of sFlow, observation domain of NetFlow and IPFIX: each counts for itself
 	NodeID      uint32
 	Sequence    uint32
 	Reports     int  // usable reports in it

@@ -114,11 +114,13 @@ const (
 	Version05 Version = iota
 	Version10
 	Version20
-	VersionSFlow // no telemetry report, but a datagram of sFlow 5: see Observation
+	VersionSFlow // no telemetry report, but a datagram of sFlow 5, as with the next ones: see Observation
+	VersionNetFlow9
+	VersionIPFIX
 )
 
 func (v Version) String() string {
-	return [...]string{"0.5", "1.0", "2.0", "sflow5"}[min(v, VersionSFlow)]
+	return [...]string{"0.5", "1.0", "2.0", "sflow5", "netflow9", "ipfix"}[min(v, VersionIPFIX)]
 }
 
 // SequenceBits returns the width of the sequence number.

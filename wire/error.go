@@ -94,7 +94,7 @@ const (
 	ErrIFALengthExceedsMax
 	ErrIFAStackTruncated
 
-	// sFlow.
+	// sFlow, NetFlow and IPFIX.
 	ErrSampleHeader
 	ErrSampleRecord
 

@@ -1,4 +1,4 @@
-// Package sampled keeps what devices tell of flows by samples: sFlow. It
+// Package sampled keeps what devices tell of flows by samples, and of what they count: sFlow, NetFlow and IPFIX. It
 // is apart from what reports tell of each packet, so that an estimate is never added to a figure that is exact.
 package sampled
 
@@ -16,8 +16,8 @@ const maxPlaces = 6
 // leaves.
 type Place struct {
 	topology.HopKey
-	Rate           telemetry.SampleRate // the latest
-	Packets, Bytes uint64               // that there were by its counts and rates
+	Rate           telemetry.SampleRate // the latest that is known
+	Packets, Bytes uint64               // that there were by its counts and rates; as long as none is known, its counts
 	told           uint64               // packets that it told of
 	leaving        bool
 	ttl            uint8 // with which packets come; 0: not told
@@ -70,6 +70,7 @@ func (t *Table) Add(r *telemetry.Report, nowNs int64) {
 		f = &Flow{first: nowNs}
 		t.flows[r.Flow] = f
 	}
+	f.first = min(f.first, nowNs-int64(r.Observed.BeganMs)*1e6)
 	key := topology.HopKeyOf(&r.Local)
 	at := slices.IndexFunc(f.places, func(p Place) bool {
 		return p.Has&telemetry.HasNode == key.Has&telemetry.HasNode && p.Node == key.Node &&
@@ -84,15 +85,19 @@ func (t *Table) Add(r *telemetry.Report, nowNs int64) {
 		f.places = append(f.places, Place{leaving: r.Observed.Leaving})
 	}
 	p := &f.places[at]
-	p.HopKey, p.last = key, nowNs
+	p.HopKey, p.last = key, max(p.last, nowNs-int64(r.Observed.EndedMs)*1e6)
 	if r.Local.Has&telemetry.HasTTL != 0 {
 		p.ttl = r.Local.TTL
 	}
-	rate := min(r.Observed.Rate, uint32(telemetry.MaxSampleRate))
-	p.Rate = telemetry.SampleRate(rate)
+	if rate := telemetry.SampleRate(min(r.Observed.Rate, telemetry.MaxSampleRate)); rate != telemetry.SampleUnknown {
+		if p.Rate == telemetry.SampleUnknown { // devices tell it now and then, and counts may come first
+			p.Packets, p.Bytes = p.Packets*uint64(rate), p.Bytes*uint64(rate)
+		}
+		p.Rate = rate
+	}
 	p.told += r.Observed.Packets
-	p.Packets += r.Observed.Packets * uint64(max(rate, 1))
-	p.Bytes += r.Observed.Bytes * uint64(max(rate, 1))
+	p.Packets += r.Observed.Packets * uint64(max(p.Rate, 1))
+	p.Bytes += r.Observed.Bytes * uint64(max(p.Rate, 1))
 }
 
 // seeNode notes the node and the ports of a hop.

@@ -25,7 +25,7 @@ const (
 )
 
 func unhex(t testing.TB, text string) []byte {
-	b, err := hex.DecodeString(strings.NewReplacer("\n", "", "\t", "").Replace(text))
+	b, err := hex.DecodeString(strings.NewReplacer("\n", "", "\t", "", " ", "").Replace(text))
 	if err != nil {
 		t.Fatal(err)
 	}

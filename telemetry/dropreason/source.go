@@ -48,6 +48,7 @@ var sources = []source{
 		aliases: switchP416,
 	},
 	{name: "sflow", from: "sflow.org/sflow_drops.txt, numbers from 64 on for codes from 256 on", aliases: sflow},
+	{name: "netflow", from: "RFC 7270, forwardingStatus of IPFIX and NetFlow 9", aliases: netflow},
 	{
 		name:     "sai",
 		from:     "github.com/opencomputeproject/SAI, inc/saidebugcounter.h; SONiC has the same names without the prefix",
@@ -74,7 +75,7 @@ var byNumber = func() [][256]*Reason {
 }()
 
 // numTables is how many of sources are tables of telemetry.
-const numTables = 8
+const numTables = 9
 
 // Of returns the reason that a number means in a table of telemetry: Unmapped if the table does not have it, or is
 // none. It does not allocate.

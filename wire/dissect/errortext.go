@@ -16,7 +16,7 @@ func ErrorText(e wire.Error) string {
 
 // Every error has a text here; a test looks after that.
 var errorTexts = [wire.NumErrors]string{
-	wire.ErrSampleHeader: "no header of sFlow 5",
+	wire.ErrSampleHeader: "no header of sFlow 5, NetFlow 9 or IPFIX",
 	wire.ErrSampleRecord: "a sample ends too early, or contradicts itself",
 
 	wire.ErrTruncatedEthernet:      "the packet ends inside the Ethernet or link layer header",

@@ -28,7 +28,7 @@ func DropReasonTables() []string { return slices.Clone(tableNames) }
 
 var tableNames = []string{
 	"fabric-tna", "int-host-reporter", "p4lang-switch", "transparent-security", "waybill-fabric", "host-int",
-	"switch-p4-16", "sflow",
+	"switch-p4-16", "sflow", "netflow",
 }
 
 // To add a table: its numbers here, named after the program that sends them, with its own words as names, and its name
@@ -267,6 +267,25 @@ var reasonTables = map[string]ReasonTable{
 		109: {"egress_vlan_filter", "VLAN is not on the egress port"},
 		110: {"uc_reverse_path_forwarding", "the route back leads elsewhere"},
 		111: {"split_horizon", "would go back to where it came from"},
+	},
+	// Values of forwardingStatus (IPFIX information element 89, RFC 7270), which NetFlow 9 has too.
+	"netflow": {
+		128: {"unknown", "no reason given"},
+		129: {"acl_deny", "denied by an ACL"},
+		130: {"acl_drop", "dropped by an ACL"},
+		131: {"unroutable", "no route"},
+		132: {"adjacency", "the adjacency says drop"},
+		133: {"fragmentation_df", "fragmentation needed, and not allowed"},
+		134: {"header_checksum", "the checksum of the header is wrong"},
+		135: {"total_length", "the total length is wrong"},
+		136: {"header_length", "the length of the header is wrong"},
+		137: {"ttl", "TTL or hop limit exhausted"},
+		138: {"policer", "over the rate that is allowed"},
+		139: {"wred", "dropped before the queue was full"},
+		140: {"rpf", "the route back leads elsewhere"},
+		141: {"for_us", "for the device itself"},
+		142: {"output_interface", "the output interface is wrong"},
+		143: {"hardware", "dropped by the hardware"},
 	},
 	// Waybill's own nodes: the numbers of p4lang/switch where it has one, from 100 on what Linux kernels say beyond
 	// them, and from 200 on what happens to packets of the emulated network outside of switches.
