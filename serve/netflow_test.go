@@ -16,8 +16,8 @@ import (
 )
 
 // Flow records that come to netflow://, of IPFIX and of NetFlow 9, are in the answers of the API: flows with estimates,
-// drops with their number, and what was lost on the way by the numbers of NetFlow 9, which are those of datagrams. Those
-// of IPFIX are not: its exporter is one of which the loss is not known.
+// drops with their number, and what was lost on the way by the numbers of NetFlow 9, which are those of datagrams.
+// Those of IPFIX are not: its exporter is one of which the loss is not known.
 func TestServeNetFlow(t *testing.T) {
 	c := DefaultConfig()
 	c.Points.SourceNodes = map[netip.Addr]uint32{netip.MustParseAddr("127.0.0.1"): 3}
@@ -71,7 +71,7 @@ func TestServeNetFlow(t *testing.T) {
 			t.Fatalf("%s: %s, %v", path, answer.Status, err)
 		}
 	}
-	get("api/v1/flows", &flows)
+	get("/api/v1/flows", &flows)
 	found := map[uint8]telemetry.Flow{}
 	for _, f := range flows.Flows {
 		found[uint8(f.DstPort>>8)] = f
@@ -81,12 +81,12 @@ func TestServeNetFlow(t *testing.T) {
 		f.Paths[0].Hops[0].Name != "leaf3" {
 		t.Errorf("of IPFIX: got %+v", f)
 	}
-	if f := found[0]; f.PacketsEstimated == nil || *f.PacketsEstimated != 5*(60-lost) || f.Drops != 0 || f.Packets != 0 ||
-		f.Sample == nil || f.Sample.Kind != telemetry.SampleUnknown.Kind() {
+	if f := found[0]; f.PacketsEstimated == nil || *f.PacketsEstimated != 5*(60-lost) || f.Drops != 0 ||
+		f.Packets != 0 || f.Sample == nil || f.Sample.Kind != telemetry.SampleUnknown.Kind() {
 		t.Errorf("of NetFlow 9: got %+v", f)
 	}
 	var drops struct{ Drops []telemetry.Drop }
-	get("api/v1/drops", &drops)
+	get("/api/v1/drops", &drops)
 	for _, d := range drops.Drops {
 		want := map[string]uint64{"unknown": 3, "wred": 4}[d.ReasonName]
 		if d.Packets != want || d.Name != "leaf3" || d.IngressPort == nil || *d.IngressPort != 5 {

@@ -127,7 +127,10 @@ func (n *NetFlow) Decode(payload []byte, src netip.AddrPort, dstPort uint16, bat
 			}
 			if !fits(id, set[4:]) {
 				n.unreadable(&broke)
-			} else if _, err := netflow.DecodeMessageCommonFlowSet(bytes.NewBuffer(set), d, m.id, m.version); err != nil {
+				continue
+			}
+			_, err := netflow.DecodeMessageCommonFlowSet(bytes.NewBuffer(set), d, m.id, m.version) // adds to d
+			if err != nil {
 				n.unreadable(&broke)
 			}
 		default:

@@ -97,7 +97,8 @@ func TestIPFIXExample(t *testing.T) {
 		src, dst       string
 		packets, bytes uint64
 	}{
-		{"192.0.2.12", "192.0.2.254", 5009, 5344385}, {"192.0.2.27", "192.0.2.23", 748, 388934},
+		{"192.0.2.12", "192.0.2.254", 5009, 5344385},
+		{"192.0.2.27", "192.0.2.23", 748, 388934},
 		{"192.0.2.56", "192.0.2.65", 5, 6534},
 	} {
 		r := &reports[i]
@@ -137,7 +138,8 @@ func TestIPFIXDrops(t *testing.T) {
 			r.Is(telemetry.Sampled) || r.DropCount != want.drops || r.Local.NodeID != 7 || r.Local.IngressPort != 5 ||
 			r.Local.Has&(telemetry.HasIngressPort|telemetry.HasEgressPort) != want.ports ||
 			r.DropReasons.Name(r.Local.DropReason) != want.reason {
-			t.Errorf("got %d drops, %s, %+v, want %+v", r.DropCount, r.DropReasons.Name(r.Local.DropReason), r.Local, want)
+			t.Errorf("got %d drops, %s, %+v, want %+v", r.DropCount, r.DropReasons.Name(r.Local.DropReason), r.Local,
+				want)
 		}
 	}
 }
@@ -151,11 +153,13 @@ func packetsOf(t *testing.T, name string) map[string][2]uint64 {
 		if ports == nil {
 			continue
 		}
-		protocol, _ := map[gopacket.LayerType]string{layers.LayerTypeTCP: "tcp", layers.LayerTypeUDP: "udp"}[ports.LayerType()]
+		protocol := map[gopacket.LayerType]string{
+			layers.LayerTypeTCP: "tcp", layers.LayerTypeUDP: "udp",
+		}[ports.LayerType()]
 		src, dst := p.NetworkLayer().NetworkFlow().Endpoints()
 		from, to := ports.TransportFlow().Endpoints()
-		key := net.JoinHostPort(src.String(), from.String()) + " > " + net.JoinHostPort(dst.String(), to.String()) + " " +
-			protocol
+		key := net.JoinHostPort(src.String(), from.String()) + " > " + net.JoinHostPort(dst.String(), to.String()) +
+			" " + protocol
 		size := binary.BigEndian.Uint16(frame[16:])
 		if p.Layer(layers.LayerTypeIPv6) != nil {
 			size = binary.BigEndian.Uint16(frame[18:]) + 40
@@ -194,7 +198,8 @@ func TestSoftflowdVectors(t *testing.T) {
 	wantOutcomes(t, n, map[Outcome]uint64{Sample: 3, Options: 2})
 }
 
-// softflowd is another implementation: what it makes of captures, in both protocols, has all of their packets and bytes.
+// softflowd is another implementation: what it makes of captures, in both protocols, has all of their packets and
+// bytes.
 func TestSoftflowd(t *testing.T) {
 	program, err := exec.LookPath("softflowd")
 	if err != nil {
@@ -257,32 +262,44 @@ func datagram(t testing.TB, source uint32, sets string) []byte {
 
 // What nobody can send in earnest costs no memory and no time, and is told.
 func TestNetFlowHostile(t *testing.T) {
-	flow := "0000000c 0100 0001 00020004 01000008 00000005"
+	const (
+		flow = "0000000c 0100 0001 00020004 01000008 00000005"
+		bad  = wire.ErrSampleRecord
+	)
+	type counts = map[Outcome]uint64
+	unreadable := counts{Unreadable: 1}
 	for name, c := range map[string]struct {
-		payload []byte
-		reason  wire.Error
-		want    map[Outcome]uint64
+		sets   string // of NetFlow 9
+		reason wire.Error
+		want   counts
 	}{
-		"fields that are not there":  {datagram(t, 1, "0000000c 0100 ffff 00020004"), wire.ErrSampleRecord, map[Outcome]uint64{Unreadable: 1}},
-		"options that are not there": {datagram(t, 1, "0001000e 0100 fffc fffc 00010004"), wire.ErrSampleRecord, map[Outcome]uint64{Unreadable: 1}},
-		"records without length":     {datagram(t, 1, "0000000c 0100 0001 00020000 01000008 00000005"), wire.ErrSampleRecord, map[Outcome]uint64{Unreadable: 1, NoTemplate: 1}},
-		"a template without fields":  {datagram(t, 1, "00000008 0100 0000"), wire.ErrSampleRecord, map[Outcome]uint64{Unreadable: 1}},
-		"a field without length":     {datagram(t, 1, "00000010 0100 0002 00020004 00010000"), wire.ErrSampleRecord, map[Outcome]uint64{Unreadable: 1}},
-		"a template with number 1":   {datagram(t, 1, "0000000c 0001 0001 00020004"), wire.ErrSampleRecord, map[Outcome]uint64{Unreadable: 1}},
-		"a set that is too long":     {datagram(t, 1, flow+"01000009 00000005"), wire.ErrSampleRecord, map[Outcome]uint64{NoFlow: 1, Unreadable: 1}},
-		"a set of IPFIX":             {datagram(t, 1, "00020004"+flow), 0, map[Outcome]uint64{UnknownKind: 1, NoFlow: 1}},
-		"a counter of 9 bytes":       {datagram(t, 1, "0000000c 0100 0001 00020009 0100000d 010000000000000000"), 0, map[Outcome]uint64{NoCounts: 1}},
-		"a length in the record that is none": {
-			unhex(t, "000a0029 00000000 00000000 00000001 00020010 0100 0002 0002ffff 00010004 01000009 ff00020000"),
-			wire.ErrSampleRecord, map[Outcome]uint64{Unreadable: 1},
+		"fields that are not there":  {"0000000c 0100 ffff 00020004", bad, unreadable},
+		"options that are not there": {"0001000e 0100 fffc fffc 00010004", bad, unreadable},
+		"records without length": {
+			"0000000c 0100 0001 00020000 01000008 00000005", bad, counts{Unreadable: 1, NoTemplate: 1},
 		},
-		"version 5": {append([]byte{0, 5}, make([]byte, 40)...), wire.ErrSampleHeader, map[Outcome]uint64{}},
-		"nothing":   {nil, wire.ErrSampleHeader, map[Outcome]uint64{}},
+		"a template without fields": {"00000008 0100 0000", bad, unreadable},
+		"a field without length":    {"00000010 0100 0002 00020004 00010000", bad, unreadable},
+		"a template with number 1":  {"0000000c 0001 0001 00020004", bad, unreadable},
+		"a set that is too long":    {flow + "01000009 00000005", bad, counts{NoFlow: 1, Unreadable: 1}},
+		"a set of IPFIX":            {"00020004" + flow, 0, counts{UnknownKind: 1, NoFlow: 1}},
+		"a counter of 9 bytes": {
+			"0000000c 0100 0001 00020009 0100000d 010000000000000000", 0, counts{NoCounts: 1},
+		},
+		"a length in the record that goes past it": {
+			"00000010 0100 0002 0002ffff 00010004 01000009 ff00020000", bad, unreadable,
+		},
 	} {
 		n := NewNetFlow(points(nil))
-		h, _ := read(n, c.payload)
+		h, _ := read(n, datagram(t, 1, c.sets))
 		if h.Reason != c.reason || h.Reports != 0 || !maps.Equal(outcomes(n), c.want) {
 			t.Errorf("%s: %v, %v, %v, want %v", name, h.Outcome, h.Reason, outcomes(n), c.want)
+		}
+	}
+	for _, payload := range [][]byte{nil, {0, 9}, append([]byte{0, 5}, make([]byte, 40)...)} {
+		if h, _ := read(NewNetFlow(points(nil)), payload); h.Outcome != telemetry.Malformed ||
+			h.Reason != wire.ErrSampleHeader {
+			t.Errorf("%x: %v, %v", payload, h.Outcome, h.Reason)
 		}
 	}
 	for _, payload := range [][]byte{test.IPFIX(), unhex(t, rfc7011), unhex(t, softflowdIPFIX)} {
@@ -306,7 +323,8 @@ func TestNetFlowRoom(t *testing.T) {
 		read(n, datagram(t, uint32(source), sets))
 	}
 	wantOutcomes(t, n, map[Outcome]uint64{NoRoom: uint64(3 * full)})
-	read(n, datagram(t, 5, "0000000c 0100 0001 00020004"), datagram(t, 1e6, sets), datagram(t, 1e6, "01000008 00000005"))
+	read(n, datagram(t, 5, "0000000c 0100 0001 00020004"), datagram(t, 1e6, sets),
+		datagram(t, 1e6, "01000008 00000005"))
 	if got := outcomes(n); got[NoRoom] != uint64(3*full+maxOfDomain+3) || got[NoTemplate] != 1 ||
 		n.templates != maxTemplates {
 		t.Errorf("got %v, %d templates", got, n.templates)
