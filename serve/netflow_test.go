@@ -49,12 +49,15 @@ func TestServeNetFlow(t *testing.T) {
 	}
 	const lost = 6
 	for i := range uint32(60) {
-		if i%10 == 5 && i < 56 { // on the way here
-			continue
+		for source := range uint32(2) { // each counts for itself
+			if source == 1 && i%10 == 5 { // on the way here
+				continue
+			}
+			b := bytes.Clone(v9)
+			binary.BigEndian.PutUint32(b[12:], 1000+i+7777*source)
+			binary.BigEndian.PutUint32(b[16:], source)
+			send(b)
 		}
-		b := bytes.Clone(v9)
-		binary.BigEndian.PutUint32(b[12:], 1000+i)
-		send(b)
 	}
 	send(test.IPFIX())
 	test.Eventually(t, "all datagrams are read", func() bool { return s.Receivers[0].Stats().Decoded == sent })
@@ -81,7 +84,7 @@ func TestServeNetFlow(t *testing.T) {
 		f.Paths[0].Hops[0].Name != "leaf3" {
 		t.Errorf("of IPFIX: got %+v", f)
 	}
-	if f := found[0]; f.PacketsEstimated == nil || *f.PacketsEstimated != 5*(60-lost) || f.Drops != 0 ||
+	if f := found[0]; f.PacketsEstimated == nil || *f.PacketsEstimated != 5*(120-lost) || f.Drops != 0 ||
 		f.Packets != 0 || f.Sample == nil || f.Sample.Kind != telemetry.SampleUnknown.Kind() {
 		t.Errorf("of NetFlow 9: got %+v", f)
 	}
@@ -96,8 +99,8 @@ func TestServeNetFlow(t *testing.T) {
 	if len(drops.Drops) != 2 {
 		t.Errorf("got %d places of drops", len(drops.Drops))
 	}
-	if got := s.Collector.Completeness(); got.Lost != lost || got.Sent != 60 || got.Unknown != 1 {
-		t.Errorf("got %+v, want %d lost of 60", got, lost)
+	if got := s.Collector.Completeness(); got.Lost != lost || got.Sent != 120 || got.Unknown != 1 {
+		t.Errorf("got %+v, want %d lost of 120", got, lost)
 	}
 	stop()
 	if err := <-done; err != nil {
