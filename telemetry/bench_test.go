@@ -84,8 +84,7 @@ func BenchmarkReportDecode(b *testing.B) {
 			headers := test.NewHeaders()
 			b.SetBytes(int64(len(payloads[0])))
 			b.ReportAllocs()
-			b.ResetTimer()
-			headers.Loop(b, reports, func(n int) {
+			headers.Loop(b, reports, func(int) {}, func(n int) {
 				for range n {
 					batch.Reset()
 					d.Decode(payloads[i&63], anySource, 6000, &batch, &h)

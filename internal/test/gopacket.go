@@ -18,7 +18,8 @@ type Headers struct {
 	parser  *gopacket.DecodingLayerParser
 	frames  [64][]byte
 	decoded []gopacket.LayerType
-	ratios  []float64
+
+	times, ratios []float64
 }
 
 // NewHeaders returns the parser with 64 packets for it.
@@ -47,25 +48,30 @@ func (h *Headers) Parse(b *testing.B, i int) {
 const piece = 1024
 
 // Loop runs f for b.N operations, which are handed over in pieces, each of them unit reports, and Parse as often in
-// turn, and reports the median of the ratios of both: "gp/report". Of disturbances, which last longer than a piece,
-// both have the same.
-func (h *Headers) Loop(b *testing.B, unit int, f func(n int)) {
-	h.ratios = h.ratios[:0]
+// turn, and reports the median of the ratios of both: "gp/report", and that of the times: "ns/report". Of disturbances,
+// which last longer than a piece, both have the same. Before each piece runs prepare, of which no time is taken.
+func (h *Headers) Loop(b *testing.B, unit int, prepare, f func(n int)) {
+	h.times, h.ratios = h.times[:0], h.ratios[:0]
 	per := max(piece/unit, 1)
+	b.StopTimer()
+	b.ResetTimer()
 	for left := b.N; left > 0; left -= per {
 		n := min(per, left)
+		prepare(n)
+		b.StartTimer()
 		start := time.Now()
 		f(n)
-		took := time.Since(start)
+		took := float64(time.Since(start)) / float64(n*unit)
 		b.StopTimer()
 		start = time.Now()
 		for i := range piece {
 			h.Parse(b, i)
 		}
-		h.ratios = append(h.ratios, float64(took)/float64(n*unit)/(float64(time.Since(start))/piece))
-		b.StartTimer()
+		h.times = append(h.times, took)
+		h.ratios = append(h.ratios, took/(float64(time.Since(start))/piece))
 	}
-	b.StopTimer()
-	slices.Sort(h.ratios)
-	b.ReportMetric(h.ratios[len(h.ratios)/2], "gp/report")
+	for name, values := range map[string][]float64{"ns/report": h.times, "gp/report": h.ratios} {
+		slices.Sort(values)
+		b.ReportMetric(values[len(values)/2], name)
+	}
 }

@@ -75,9 +75,45 @@ func Report(form Form, flow uint32, sequence uint32, hops int) []byte {
 	panic("BUG: unknown form " + string(form))
 }
 
-func group(node, sequence uint32) []byte {
+func group(node, sequence uint32) []byte { return appendGroup(nil, node, sequence) }
+
+func appendGroup(b []byte, node, sequence uint32) []byte {
 	g := report.Group{Sequence: sequence & (1<<22 - 1), NodeID: node}
-	return g.Append(nil)
+	return g.Append(b)
+}
+
+// Renumber makes a report of Form20MD, in place, one that node sent about a packet of another flow, with another
+// sequence number. The packet begins its way at ns; what else its stack says of hops stays.
+func Renumber(b []byte, node, flow, sequence uint32, ns uint64) {
+	const ipAt, hopLen = 8 + 4 + 14, 32 // behind group header, first word of the report, and Ethernet
+	appendGroup(b[:0], node, sequence)
+	var ip packet.IPv4
+	var udp packet.UDP
+	n, err := ip.Decode(b[ipAt:])
+	if err == nil {
+		_, err = udp.Decode(b[ipAt+n:])
+	}
+	if err != nil {
+		panic("BUG: this is no report of " + string(Form20MD))
+	}
+	ip.ID = uint16(sequence)
+	number(&ip, &udp, flow)
+	udp.Append(ip.Append(b[:ipAt]))
+	end := ipAt + int(ip.TotalLength) - payload
+	binary.BigEndian.PutUint64(b[end:], uint64(sequence))
+	for hop := b[ipAt+20+8+4+12 : end]; len(hop) >= hopLen; hop = hop[hopLen:] {
+		in := ns + 10_000*uint64(binary.BigEndian.Uint32(hop))
+		stay := binary.BigEndian.Uint64(hop[24:]) - binary.BigEndian.Uint64(hop[16:])
+		binary.BigEndian.PutUint64(hop[16:], in)
+		binary.BigEndian.PutUint64(hop[24:], in+stay)
+	}
+}
+
+// number gives a packet the addresses and ports of flow number flow.
+func number(ip *packet.IPv4, udp *packet.UDP, flow uint32) {
+	udp.SrcPort = uint16(1024 + flow>>16)
+	ip.Src, ip.Dst = [4]byte{10, 1, byte(flow >> 8), byte(flow)}, [4]byte{10, 2, byte(flow >> 8), byte(flow)}
+	ip.Checksum = ip.HeaderChecksum()
 }
 
 func append20(b []byte, bits uint16, flow uint32, fragment []byte) []byte {
@@ -97,18 +133,21 @@ func append20(b []byte, bits uint16, flow uint32, fragment []byte) []byte {
 	return v.Append(b)
 }
 
+// Packet makes the Ethernet frame of a packet of which Report tells, without INT.
+func Packet(flow, id uint32) []byte { return frame(flow, id, 63, 0, nil) }
+
+const payload = 18 // bytes of a packet
+
 // frame is an Ethernet frame with a UDP packet of the flow, INT between UDP header and payload.
 func frame(flow, id uint32, ttl, dscp uint8, in []byte) []byte {
-	const payload = 18
-	udp := packet.UDP{SrcPort: uint16(1024 + flow>>16), DstPort: 4000, Length: uint16(8 + len(in) + payload)}
+	udp := packet.UDP{DstPort: 4000, Length: uint16(8 + len(in) + payload)}
 	if len(in) > 0 && in[0]>>4 != 0 {
 		udp.DstPort = INTPort
 	}
 	ip := packet.IPv4{
 		IHL: 5, DSCP: dscp, TotalLength: 20 + udp.Length, ID: uint16(id), TTL: ttl, Protocol: packet.ProtoUDP,
-		Src: [4]byte{10, 1, byte(flow >> 8), byte(flow)}, Dst: [4]byte{10, 2, byte(flow >> 8), byte(flow)},
 	}
-	ip.Checksum = ip.HeaderChecksum()
+	number(&ip, &udp, flow)
 	eth := packet.Ethernet{
 		Dst: [6]byte{2, 0, 0, 0, 2, 2}, Src: [6]byte{2, 0, 0, 0, 1, 1},
 		EtherType: packet.EtherTypeIPv4,
