@@ -3,7 +3,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .NOTPARALLEL:
-.PHONY: help build demo cluster lab test test-long soak bench profile release fuzz lint lint-format lint-static format setup-demo setup-test clean
+.PHONY: help build demo cluster lab test test-long soak bench bench-growth profile release fuzz lint lint-format lint-static format setup-demo setup-test clean
 
 VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 
@@ -19,6 +19,8 @@ SOAK_PICTURE ?= soak.svg
 PKG ?= ./...
 BENCH ?= .
 OLD ?=
+# Of "bench-growth": of what there is more; of flows, hops, exporters, shards and sampling, one after the other, if it is empty.
+AXES ?=
 RESULT = bench/results/$(VERSION).txt
 
 CONSOLE = $(shell find console/src console/public console/index.html console/vite.config.ts console/package-lock.json -type f)
@@ -68,6 +70,12 @@ bench: ## run benchmarks ten times and show medians (PKG=./wire/... BENCH=Decode
 	@echo '*' > bench/results/.gitignore
 	go test -run '^$$' -bench '$(BENCH)' -count 10 -timeout 2h -pgo cmd/waybill/default.pgo $(PKG) | tee $(RESULT)
 	go tool benchstat $(OLD) $(RESULT)
+
+bench-growth: ## measure and draw a report's time and memory as there is more of one thing (AXES="flows hops")
+	@mkdir -p bench/results
+	@echo '*' > bench/results/.gitignore
+	GROWTH_AXES='$(AXES)' GROWTH_PICTURES=$(CURDIR)/docs/images GROWTH_RESULT=$(CURDIR)/bench/results/growth.txt \
+		go test -count 1 -v -timeout 0 -run '^TestGrowth$$' ./bench
 
 profile: ## measure where the time of a report goes, for the compiler (cmd/waybill/default.pgo)
 	go test -run '^$$' -bench Pipeline -benchtime 5s -cpuprofile cmd/waybill/default.pgo -o "$$(mktemp)" ./analyze

@@ -20,7 +20,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-analyze/charts"
 	"golang.org/x/sys/unix"
 
 	"github.com/waybill-int/waybill/api/client"
@@ -497,43 +496,24 @@ func (s *soak) draw() {
 	if file == "" {
 		file = filepath.Join(s.dir, "soak.svg")
 	}
-	const width, height = 800, 150
-	panels := []struct {
+	var panels []panel
+	step := max(1, len(s.samples)/400)
+	for _, of := range []struct {
 		title string
-		of    func(soakSample) float64
+		value func(soakSample) float64
 	}{
 		{"resident memory, MiB", func(x soakSample) float64 { return x.rss }},
 		{"flows in the tables", func(x soakSample) float64 { return x.flows }},
 		{"goroutines", func(x soakSample) float64 { return x.goroutines }},
 		{"open files", func(x soakSample) float64 { return x.files }},
 		{"store on disk, MiB", func(x soakSample) float64 { return x.disk }},
-	}
-	p := charts.NewPainter(charts.PainterOptions{
-		OutputFormat: charts.ChartOutputSVG, Width: width, Height: height * len(panels),
-	})
-	step := max(1, len(s.samples)/400)
-	for i, panel := range panels {
-		var values []float64
-		var times []string
+	} {
+		p := panel{title: of.title, lines: make([][]float64, 1)}
 		for n := 0; n < len(s.samples); n += step {
-			values = append(values, panel.of(s.samples[n]))
-			times = append(times, s.samples[n].at.Round(time.Second).String())
+			p.lines[0] = append(p.lines[0], of.value(s.samples[n]))
+			p.labels = append(p.labels, s.samples[n].at.Round(time.Second).String())
 		}
-		o := charts.NewLineChartOptionWithData([][]float64{values})
-		o.Title.Text, o.XAxis.Labels = panel.title, times
-		o.Title.FontStyle.FontSize = 11
-		o.XAxis.LabelCount = 8
-		o.Symbol.Shape, o.LineStrokeWidth = charts.SymbolNone, 1
-		box := charts.NewBox(0, i*height, width, (i+1)*height)
-		if err := p.Child(charts.PainterBoxOption(box)).LineChart(o); err != nil {
-			s.t.Fatal(err)
-		}
+		panels = append(panels, p)
 	}
-	b, err := p.Bytes()
-	if err == nil {
-		err = os.WriteFile(file, b, 0o600)
-	}
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	draw(s.t, file, 1, 800, 150, panels)
 }
