@@ -3,7 +3,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .NOTPARALLEL:
-.PHONY: help build demo cluster lab test test-long soak bench bench-growth profile release fuzz lint lint-format lint-static format setup-demo setup-test clean
+.PHONY: help build demo cluster lab test test-long soak bench bench-growth bench-peers profile release fuzz lint lint-format lint-static format setup-demo setup-test clean
 
 VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 
@@ -76,6 +76,10 @@ bench-growth: ## measure and draw a report's time and memory as there is more of
 	@echo '*' > bench/results/.gitignore
 	GROWTH_AXES='$(AXES)' GROWTH_PICTURES=$(CURDIR)/docs/images GROWTH_RESULT=$(CURDIR)/bench/results/growth.txt \
 		go test -count 1 -v -timeout 0 -run '^TestGrowth$$' ./bench
+
+bench-peers: ## compare with what other programs take for the same packets, and print a table
+	PEERS_RUNS=10 go test -count 1 -v -run '^TestPeers$$' ./bench
+	@go list -m github.com/netsampler/goflow2/v2 github.com/gopacket/gopacket
 
 profile: ## measure where the time of a report goes, for the compiler (cmd/waybill/default.pgo)
 	go test -run '^$$' -bench Pipeline -benchtime 5s -cpuprofile cmd/waybill/default.pgo -o "$$(mktemp)" ./analyze
