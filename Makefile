@@ -19,7 +19,7 @@ SOAK_PICTURE ?= soak.svg
 PKG ?= ./...
 BENCH ?= .
 OLD ?=
-# Of "bench-growth": of what there is more; of flows, hops, exporters, shards and sampling, one after the other, if it is empty.
+# Of "bench-growth": of what there is more; of flows, active (flows of a million), hops, exporters, shards and sampling, if it is empty.
 AXES ?=
 RESULT = bench/results/$(VERSION).txt
 

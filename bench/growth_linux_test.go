@@ -34,6 +34,7 @@ type growthAxis struct {
 
 var growth = []growthAxis{
 	{"flows", []int{1000, 10_000, 100_000, 1_000_000, 10_000_000}, []string{"gp/report", "ns/report", "B/flow"}},
+	{"active", []int{1000, 10_000, 100_000, 1_000_000}, []string{"gp/report", "ns/report"}},
 	{"hops", []int{1, 2, 4, 6, 8, 12, 16}, []string{"gp/report", "ns/report", "B/flow"}},
 	{"exporters", []int{1, 4, 16, 64, 256, 1024, 4096}, []string{"gp/report", "ns/report", "MB"}},
 	{"shards", []int{1, 2, 4, 8, 16}, []string{"ns/report", "cpu-ns/report", "MB"}},
@@ -56,7 +57,7 @@ func TestGrowth(t *testing.T) {
 	if pictures == "" {
 		pictures, runs, length, build = t.TempDir(), 2, "1x", []string{"-buildvcs=false"}
 		axes = []growthAxis{
-			{"flows", []int{1000, 4000}, growth[0].units}, {"shards", []int{1, 2}, growth[3].units},
+			{"flows", []int{1000, 4000}, growth[0].units}, {"shards", []int{1, 2}, []string{"ns/report", "cpu-ns/report", "MB"}},
 		}
 	}
 	program := filepath.Join(t.TempDir(), "analyze.test")
@@ -149,8 +150,13 @@ func checkPicture(t *testing.T, file string, panels []panel) {
 		if err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
-		if c, ok := token.(xml.CharData); ok {
-			texts[string(c)] = true
+		switch e := token.(type) {
+		case xml.CharData:
+			texts[string(e)] = true
+		case xml.StartElement:
+			if slices.ContainsFunc(e.Attr, func(a xml.Attr) bool { return a.Name.Local == "style" }) {
+				t.Errorf("%s has inline style", file)
+			}
 		}
 	}
 	for _, p := range panels {
