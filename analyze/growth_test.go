@@ -20,7 +20,7 @@ import (
 // Each worker has a shard, a decoder and an account of exporters.
 type growth struct{ flows, active, hops, exporters, shards, sampling int }
 
-// sampledPackets is how many packets there were of which reports tell, where 1 in so many is sampled.
+// sampledPackets is how many packets there were, few of most flows and many of some (Zipf), where 1 in so many is sampled.
 const sampledPackets = 10_000_000
 
 // A growthWorker makes reports of the flows of a shard, and processes them.
@@ -31,7 +31,8 @@ type growthWorker struct {
 	sent         []uint32 // of each exporter
 	datagrams    [][]byte
 	random       *rand.Rand
-	packets      *rand.Zipf
+	packets      []uint32 // that were sampled, by flow
+	packet       int
 }
 
 // growthBatch is how many reports are made, and then processed: they are in the processor's cache, as those that the
@@ -46,7 +47,12 @@ func newGrowthWorker(tb testing.TB, g growth, number int) *growthWorker {
 		of: g, number: number, pipeline: newPipeline(points, config), sent: make([]uint32, g.exporters),
 		random: rand.New(rand.NewPCG(1, uint64(number))),
 	}
-	w.packets = rand.NewZipf(w.random, 1.1, 1, uint64(w.each()-1))
+	if g.sampling > 0 {
+		flows := rand.NewZipf(w.random, 1.1, 1, uint64(w.each()-1))
+		for range sampledPackets / g.sampling {
+			w.packets = append(w.packets, uint32(flows.Uint64()))
+		}
+	}
 	w.exporters = ledger.NewExporters(max(1000, 2*g.exporters))
 	w.sources = nil
 	for i := range g.exporters {
@@ -76,14 +82,14 @@ func (w *growthWorker) report(place, flow int) {
 func (w *growthWorker) fill() {
 	n := w.each() * w.of.exporters
 	if w.of.sampling > 0 {
-		n = sampledPackets / w.of.sampling
+		n = len(w.packets)
 	}
 	for i := 0; i < n; i += growthBatch {
 		batch := min(growthBatch, n-i)
 		for place := range batch {
 			flow := (i + place) / w.of.exporters
 			if w.of.sampling > 0 {
-				flow = int(w.packets.Uint64())
+				flow = w.nextPacket()
 			}
 			w.report(place, flow)
 		}
@@ -91,11 +97,18 @@ func (w *growthWorker) fill() {
 	}
 }
 
+// nextPacket is the flow of the next packet that was sampled, and after the last one of the first one again.
+func (w *growthWorker) nextPacket() int {
+	flow := w.packets[w.packet]
+	w.packet = (w.packet + 1) % len(w.packets)
+	return int(flow)
+}
+
 // next makes a batch of reports of any flows, all of them as often, or as their packets are.
 func (w *growthWorker) next() {
 	for place := range w.datagrams {
 		if w.of.sampling > 0 {
-			w.report(place, int(w.packets.Uint64()))
+			w.report(place, w.nextPacket())
 		} else {
 			w.report(place, w.random.IntN(max(1, min(w.of.active, w.of.flows)/w.of.shards/w.of.exporters)))
 		}
@@ -115,7 +128,7 @@ func heapBytes() float64 {
 func BenchmarkGrowth(b *testing.B) {
 	points := os.Getenv("WAYBILL_BENCH_GROWTH")
 	if points == "" {
-		points = "flows=1000 active=1000 hops=16 exporters=64 shards=2 sampling=1000" // short runs, so that it does not rot
+		points = "flows=1000 hops=16 exporters=64 shards=2 sampling=1000" // short runs, so that it does not rot
 	}
 	for point := range strings.FieldsSeq(points) {
 		g := growth{flows: 1 << 17, active: math.MaxInt, hops: 5, exporters: 4, shards: 1}
