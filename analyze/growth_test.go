@@ -78,7 +78,11 @@ func (w *growthWorker) report(place, flow int) {
 	w.sent[exporter]++
 }
 
-// fill has the tables know all flows, one after the other, or those of which sampled packets are.
+// settled is after how many datagrams of an exporter its account compares no contents any more.
+const settled = 2048
+
+// fill has the tables know all flows, one after the other, or those of which sampled packets are, and then the exporters
+// go on until their accounts are as they stay.
 func (w *growthWorker) fill() {
 	n := w.each() * w.of.exporters
 	if w.of.sampling > 0 {
@@ -94,6 +98,10 @@ func (w *growthWorker) fill() {
 			w.report(place, flow)
 		}
 		w.take(w.datagrams[:batch])
+	}
+	for w.made < settled*w.of.exporters {
+		w.next()
+		w.take(w.datagrams)
 	}
 }
 
