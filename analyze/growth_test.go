@@ -81,8 +81,8 @@ func (w *growthWorker) report(place, flow int) {
 // settled is after how many datagrams of an exporter its account compares no contents any more.
 const settled = 2048
 
-// fill has the tables know all flows, one after the other, or those of which sampled packets are, and then the exporters
-// go on until their accounts are as they stay.
+// fill has the tables know all flows, one after the other, or those of which sampled packets are. Then the exporters go
+// on until their accounts are as they stay.
 func (w *growthWorker) fill() {
 	n := w.each() * w.of.exporters
 	if w.of.sampling > 0 {

@@ -57,7 +57,8 @@ func TestGrowth(t *testing.T) {
 	if pictures == "" {
 		pictures, runs, length, build = t.TempDir(), 2, "1x", []string{"-buildvcs=false"}
 		axes = []growthAxis{
-			{"flows", []int{1000, 4000}, growth[0].units}, {"shards", []int{1, 2}, []string{"ns/report", "cpu-ns/report", "MB"}},
+			{"flows", []int{1000, 4000}, growth[0].units},
+			{"shards", []int{1, 2}, []string{"ns/report", "cpu-ns/report", "MB"}},
 		}
 	}
 	program := filepath.Join(t.TempDir(), "analyze.test")
@@ -68,6 +69,11 @@ func TestGrowth(t *testing.T) {
 		t.Fatalf("go test -c: %v\n%s", err, out)
 	}
 	var all bytes.Buffer
+	for name := range strings.FieldsSeq(os.Getenv(growthAxes)) {
+		if !slices.ContainsFunc(axes, func(a growthAxis) bool { return a.name == name }) {
+			t.Fatalf("%s: there is no axis %s", growthAxes, name)
+		}
+	}
 	for _, axis := range axes {
 		if names := os.Getenv(growthAxes); names != "" && !slices.Contains(strings.Fields(names), axis.name) {
 			continue
