@@ -20,7 +20,7 @@ import (
 // Each worker has a shard, a decoder and an account of exporters.
 type growth struct{ flows, active, hops, exporters, shards, sampling int }
 
-// sampledPackets is how many packets there were, few of most flows and many of some (Zipf), where 1 in so many is sampled.
+// sampledPackets is how many packets there were, few of most flows and many of some, where 1 in so many is sampled.
 const sampledPackets = 10_000_000
 
 // A growthWorker makes reports of the flows of a shard, and processes them.
