@@ -161,15 +161,10 @@ static __always_inline struct event *keep(struct xdp_md *ctx, const struct packe
 	return e;
 }
 
-// hand_over gives an event to the program that reports, or says that there is no room. That program looks every few
-// milliseconds, and is woken only when a quarter of the ring has filled since: to wake it takes longer than all the
-// rest, an interrupt on this processor.
+// hand_over gives an event to the program that reports, or says that there is no room.
 static __always_inline bool hand_over(struct event *e, u32 n)
 {
-	u64 before = bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA), flags = BPF_RB_NO_WAKEUP;
-	if (before < RING / 4 && before + EVENT_HEADER + n >= RING / 4)
-		flags = BPF_RB_FORCE_WAKEUP;
-	return !bpf_ringbuf_output(&events, e, EVENT_HEADER + n, flags);
+	return !bpf_ringbuf_output(&events, e, EVENT_HEADER + n, 0);
 }
 
 // tell hands over an event, and counts it.
