@@ -10,6 +10,7 @@
 package attack
 
 import (
+	"math"
 	"math/bits"
 
 	"github.com/waybill-int/waybill/telemetry"
@@ -96,6 +97,18 @@ func (t *Tally) merge(o *Tally) {
 	t.Lost += o.Lost
 	t.Flows += o.Flows
 	t.Squares += o.Squares
+}
+
+// mayBeAnswered reports whether as many packets come back as where somebody wants them, or so few of them were sampled
+// that two standard deviations more would be.
+func (t *Tally) mayBeAnswered() bool {
+	sent, back := float64(t.sum().Packets), float64(t.Out.Packets)
+	each := 1 + float64(t.Squares)/max(sent, 1) // packets that one stands for
+	unsure := 0.0
+	if t.Squares > 0 && back > 0 {
+		unsure = 2 * math.Sqrt(each/sent+each/back)
+	}
+	return back*(1+unsure) >= answeredShare*sent
 }
 
 // Offered is what came of a class, whether a filter dropped it or not.

@@ -91,8 +91,7 @@ func (st *state) isTransfer() bool {
 	for i := range st.ring {
 		sum.merge(&st.ring[i].Tally)
 	}
-	return sum.Flows < fewSources && float64(sum.Out.Packets) >= answeredShare*float64(sum.sum().Packets) &&
-		3*sum.offered(SYN).Packets <= sum.offered(TCP).Packets
+	return sum.Flows < fewSources && sum.mayBeAnswered() && 3*sum.offered(SYN).Packets <= sum.offered(TCP).Packets
 }
 
 // makeRoom ends the watch of a target that is not attacked, and reports whether there is room for one that may be.
@@ -258,7 +257,7 @@ func (s *Search) verdict(st *state, t *Tally, more [numClasses]rate, all rate, s
 		return v
 	}
 	froms := max(len(sources.Addresses), sources.DevicesTotal)
-	isAnswered := worst != SYN && answered >= answeredShare
+	isAnswered := worst != SYN && t.mayBeAnswered()
 	unsure := worst == TCP && !st.sends // no telemetry of the way back
 	switch {
 	case isAnswered && froms < fewSources, unsure && froms < fewSources:
