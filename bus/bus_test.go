@@ -35,11 +35,7 @@ type testCollector struct {
 	stop func() // as a collector that is told to
 }
 
-func startCollector(t *testing.T, address, name, spool string) *testCollector {
-	return startCollectorOn(t, Config{URLs: []string{"nats://" + address}}, name, spool)
-}
-
-func startCollectorOn(t *testing.T, c Config, name, spool string) *testCollector {
+func startCollector(t *testing.T, c Config, name, spool string) *testCollector {
 	c.Name = name
 	p, err := OpenPublisher(PublisherConfig{
 		Bus: c, Collector: name, Partitions: 4,
@@ -73,11 +69,7 @@ type testAnalyzer struct {
 	stop  func()
 }
 
-func startAnalyzer(t *testing.T, address string, from *Positions) *testAnalyzer {
-	return startAnalyzerOn(t, Config{URLs: []string{"nats://" + address}}, from)
-}
-
-func startAnalyzerOn(t *testing.T, c Config, from *Positions) *testAnalyzer {
+func startAnalyzer(t *testing.T, c Config, from *Positions) *testAnalyzer {
 	c.Name, c.Stream.MaxBytes = "analyzer", 1<<29
 	a := &testAnalyzer{taken: map[string]int{}, order: map[string]int{}}
 	var err error
@@ -157,9 +149,9 @@ func TestBus(t *testing.T) {
 }
 
 func testBus(t *testing.T, c Config) {
-	a := startAnalyzerOn(t, c, nil)
+	a := startAnalyzer(t, c, nil)
 	defer a.stop()
-	one, two := startCollectorOn(t, c, "one", t.TempDir()), startCollectorOn(t, c, "two", "")
+	one, two := startCollector(t, c, "one", t.TempDir()), startCollector(t, c, "two", "")
 	defer one.stop()
 	defer two.stop()
 	one.send(t, numbered("one", 1, 20000))

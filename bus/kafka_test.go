@@ -33,10 +33,10 @@ func startKafka(t *testing.T, options ...kfake.Opt) (c Config, brokers *kfake.Cl
 // collectors send again. Each datagram is taken once.
 func TestKafkaGoesOn(t *testing.T) {
 	c, brokers := startKafka(t)
-	one := startCollectorOn(t, c, "one", t.TempDir()) // before there is a topic
+	one := startCollector(t, c, "one", t.TempDir()) // before there is a topic
 	defer one.stop()
 	one.send(t, numbered("one", 1, 4000))
-	a := startAnalyzerOn(t, c, nil)
+	a := startAnalyzer(t, c, nil)
 	defer a.stop()
 	test.Eventually(t, "what came before the topic", func() bool { return a.count() == 4000 })
 	var p *Positions
@@ -62,7 +62,7 @@ func TestKafkaGoesOn(t *testing.T) {
 
 	one.send(t, numbered("one", 4001, 4000))
 	goOn := func() *testAnalyzer {
-		b := startAnalyzerOn(t, c, p)
+		b := startAnalyzer(t, c, p)
 		b.taken, b.order = a.taken, a.order
 		return b
 	}
@@ -100,15 +100,15 @@ func TestKafkaSecure(t *testing.T) {
 	c, _ := startKafka(t, kfake.EnableSASL(), kfake.Superuser("SCRAM-SHA-512", "waybill", "it's a secret"),
 		kfake.TLS(&tls.Config{Certificates: []tls.Certificate{pair}}))
 	c.TLS = &tls.Config{RootCAs: authority.Pool()}
-	none := startAnalyzerOn(t, c, nil)
+	none := startAnalyzer(t, c, nil)
 	file := filepath.Join(t.TempDir(), "password")
 	if err := os.WriteFile(file, []byte("waybill:it's a secret\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	c.Credentials = file
-	one := startCollectorOn(t, c, "one", "")
+	one := startCollector(t, c, "one", "")
 	defer one.stop()
-	a := startAnalyzerOn(t, c, nil)
+	a := startAnalyzer(t, c, nil)
 	defer a.stop()
 	one.send(t, numbered("one", 1, 100))
 	test.Eventually(t, "datagrams", func() bool { return a.count() == 100 })

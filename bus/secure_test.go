@@ -62,13 +62,13 @@ func TestSecureBus(t *testing.T) {
 	config := func(seed string, c *tls.Config) Config {
 		return Config{URLs: []string{"nats://" + address}, NKey: seed, TLS: c}
 	}
-	a := startAnalyzerOn(t, config(analyzerSeed, trusting), nil)
+	a := startAnalyzer(t, config(analyzerSeed, trusting), nil)
 	defer a.stop()
 	refused := map[string]*testCollector{
-		"stranger":    startCollectorOn(t, config(strangerSeed, trusting), "stranger", ""),
-		"without-key": startCollectorOn(t, config("", trusting), "without-key", ""),
-		"clear":       startCollectorOn(t, config(collectorSeed, nil), "clear", ""),
-		"distrusting": startCollectorOn(t,
+		"stranger":    startCollector(t, config(strangerSeed, trusting), "stranger", ""),
+		"without-key": startCollector(t, config("", trusting), "without-key", ""),
+		"clear":       startCollector(t, config(collectorSeed, nil), "clear", ""),
+		"distrusting": startCollector(t,
 			config(collectorSeed, &tls.Config{RootCAs: others.Pool(), MinVersion: tls.VersionTLS12}), "distrusting", ""),
 	}
 	for name, c := range refused {
@@ -76,7 +76,7 @@ func TestSecureBus(t *testing.T) {
 		c.send(t, numbered(name, 1, 100))
 	}
 	time.Sleep(time.Second) // they have tried some times
-	c := startCollectorOn(t, config(collectorSeed, trusting), "collector", "")
+	c := startCollector(t, config(collectorSeed, trusting), "collector", "")
 	defer c.stop()
 	c.send(t, numbered("collector", 1, 1000))
 	test.Eventually(t, "all datagrams", func() bool { return a.count() >= 1000 })
