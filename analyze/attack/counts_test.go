@@ -10,7 +10,7 @@ func TestMayBeAnswered(t *testing.T) {
 	}{
 		{67, 20, 100, true},
 		{67, 20, 1, false},
-		{6700, 2000, 100, false},
+		{6700, 1900, 100, false},
 		{67, 21, 1, true},
 		{67, 0, 100, false},
 		{67, 5, 100, false},
