@@ -128,7 +128,7 @@ func waybillPeers(tb testing.TB) []peer {
 		k := &batch.Reports[0].Flow
 		return netip.AddrPortFrom(k.Src.IP(), k.SrcPort), netip.AddrPortFrom(k.Dst.IP(), k.DstPort)
 	}
-	reports, samples := telemetry.NewDecoder(points), flowsample.NewSFlow(points)
+	reports, samples, records := telemetry.NewDecoder(points), flowsample.NewSFlow(points), flowsample.NewNetFlow(points)
 	readReports := func(b []byte) (int, error) {
 		batch.Reset()
 		reports.Decode(b, peerSource, 6000, &batch, &h)
@@ -139,11 +139,18 @@ func waybillPeers(tb testing.TB) []peer {
 		samples.Decode(b, peerSource, 6343, &batch, &h)
 		return len(batch.Reports), nil
 	}
+	readRecords := func(b []byte) (int, error) {
+		batch.Reset()
+		records.Decode(b, peerSource, 4739, &batch, &h)
+		return len(batch.Reports), nil
+	}
+	_, _ = readRecords(ipfixTemplates()) // without them no record is read, which TestPeers would tell
 	return []peer{
 		{"waybill", "report 2.0, 1 hop", 1, reportDatagrams(1), readReports, flow},
 		{"waybill", "report 2.0, 5 hops", 1, reportDatagrams(5), readReports, flow},
 		{"waybill", "sFlow", 1, sflowDatagrams(1), readSamples, flow},
 		{"waybill", "sFlow", peerSamples, sflowDatagrams(peerSamples), readSamples, flow},
+		{"waybill", "IPFIX", peerRecords, ipfixDatagrams(), readRecords, flow},
 	}
 }
 

@@ -135,7 +135,7 @@ func (k *kafkaLink) ask(collector string) ([]byte, error) {
 	case answer := <-k.answers:
 		return answer, nil
 	case <-time.After(2 * time.Second):
-		return nil, errors.New("bus: the analyzer said nothing")
+		return nil, errors.New("bus: no answer from the analyzer")
 	case <-k.ended.Done():
 		return nil, k.ended.Err()
 	}

@@ -66,8 +66,8 @@ func (c *consumption) tend(ctx context.Context, broken <-chan error, purge func(
 	}
 }
 
-// open opens a link, which need not succeed at once. changed is called when it is there, with where, and when it is not
-// any more, with the reason.
+// open opens a link, which need not succeed at once. changed is called when it is connected, with the server, and when
+// the connection is lost, with the reason.
 func (c *Config) open(changed func(is bool, url string, err error)) (link, error) {
 	if c.isKafka() {
 		return c.openKafka(changed)

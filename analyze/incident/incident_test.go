@@ -504,7 +504,8 @@ func (l logOf) Events(func(*telemetry.Event) bool, int) ([]telemetry.Event, int)
 // counts are lower bounds, and it says why.
 func TestUnseenIsRemembered(t *testing.T) {
 	events := logOf(eventsOf(
-		t, "drop_storm 2 4 node=7 port=2 count=4", "drop_storm 2 4 node=8 port=2 count=5", "drop_storm 2 - node=9 port=2 count=6",
+		t, "drop_storm 2 4 node=7 port=2 count=4", "drop_storm 2 4 node=8 port=2 count=5",
+		"drop_storm 2 - node=9 port=2 count=6",
 	))
 	told := arrivals{7: {Lost: 1}}
 	live := NewLive(events, func() Arrivals { return told })
