@@ -128,7 +128,8 @@ func waybillPeers(tb testing.TB) []peer {
 		k := &batch.Reports[0].Flow
 		return netip.AddrPortFrom(k.Src.IP(), k.SrcPort), netip.AddrPortFrom(k.Dst.IP(), k.DstPort)
 	}
-	reports, samples, records := telemetry.NewDecoder(points), flowsample.NewSFlow(points), flowsample.NewNetFlow(points)
+	reports := telemetry.NewDecoder(points)
+	samples, records := flowsample.NewSFlow(points), flowsample.NewNetFlow(points)
 	readReports := func(b []byte) (int, error) {
 		batch.Reset()
 		reports.Decode(b, peerSource, 6000, &batch, &h)
