@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -38,24 +37,9 @@ func sendScenario(t *testing.T, r *running, s *scenario.Scenario) *expect.Answer
 	d := dialects[0]
 	s.Truth.SamplePackets = 1
 	s.INT = scenario.Raw{Text: []byte(everyPacket + d.text)}
-	device, err := fabric.INTDevices(s, netip.MustParseAddrPort("192.0.2.1:8555"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	sink := newPacedSink(t, r)
-	var written bytes.Buffer
-	f, err := fabric.New(s, fabric.Options{Device: device, Truth: &written, Reports: sink})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Run(t.Context(), time.Duration(s.Duration)); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
-	sink.drain()
-	truth, err := expect.Read(&written)
+	_, written := sink.play(s, fabric.Options{})
+	truth, err := expect.Read(written)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"os"
 	"os/exec"
@@ -144,24 +143,9 @@ func TestNetworkMetrics(t *testing.T) {
 	p := startPrometheus(t, strings.TrimPrefix(r.URL(), "http://"))
 	test.Eventually(t, "the first scrape", func() bool { return len(p.ask("waybill_network_incidents")) > 0 })
 
-	device, err := fabric.INTDevices(s, netip.MustParseAddrPort("192.0.2.1:8555"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	sink := newPacedSink(t, r)
-	var written bytes.Buffer
-	f, err := fabric.New(s, fabric.Options{Device: device, Truth: &written, Reports: sink, Pace: fabric.RealTime()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Run(t.Context(), time.Duration(s.Duration)); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
-	sink.drain()
-	truth, err := expect.Read(&written)
+	_, written := sink.play(s, fabric.Options{Pace: fabric.RealTime()})
+	truth, err := expect.Read(written)
 	if err != nil {
 		t.Fatal(err)
 	}

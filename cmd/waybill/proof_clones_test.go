@@ -1,17 +1,14 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
-	"net/netip"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/waybill-int/waybill/fabric"
 	"github.com/waybill-int/waybill/fabric/scenario"
@@ -43,26 +40,10 @@ func TestProofClones(t *testing.T) {
 					t.Fatal(err)
 				}
 			})
-			device, err := fabric.INTDevices(s, netip.MustParseAddrPort("192.0.2.1:8555"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			sink := newPacedSink(t, r)
-			var written bytes.Buffer
-			f, err := fabric.New(s, fabric.Options{Device: device, Truth: &written, Reports: sink})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := f.Run(t.Context(), time.Duration(s.Duration)); err != nil {
-				t.Fatal(err)
-			}
-			if err := f.Close(); err != nil {
-				t.Fatal(err)
-			}
-			sink.drain()
+			_, written := newPacedSink(t, r).play(s, fabric.Options{})
 			r.join()
 
-			probes, packets, ways := clonesOf(t, &written)
+			probes, packets, ways := clonesOf(t, written)
 			gotProbes, gotPackets, gotWays := map[string]uint64{}, map[string]uint64{}, map[string]uint64{}
 			answers := r.answers()
 			for i := range answers.Flows {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"net/netip"
 	"sync/atomic"
 	"testing"
@@ -186,6 +187,29 @@ func (s *pacedSink) drain() {
 		s.t.Fatalf("%d reports were sent, want %d", all, s.sent)
 	}
 	s.wait(0)
+}
+
+// play runs a scenario, with options but for what is said here, until everything is in the tables. It returns what the
+// network knows of itself.
+func (s *pacedSink) play(of *scenario.Scenario, options fabric.Options) (f *fabric.Fabric, written *bytes.Buffer) {
+	s.t.Helper()
+	device, err := fabric.INTDevices(of, netip.MustParseAddrPort("192.0.2.1:8555"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	written = &bytes.Buffer{}
+	options.Device, options.Truth, options.Reports = device, written, s
+	if f, err = fabric.New(of, options); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := f.Run(s.t.Context(), time.Duration(of.Duration)); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		s.t.Fatal(err)
+	}
+	s.drain()
+	return f, written
 }
 
 // loopbackSource returns the address that a fabric.UDPSink sends from for a switch.

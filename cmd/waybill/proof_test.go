@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"net/netip"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -100,10 +98,6 @@ func prove(t *testing.T, file string, d *dialectOfProof, collectors *clusterOfPr
 			collectors.configure(c)
 		}
 	})
-	device, err := fabric.INTDevices(s, netip.MustParseAddrPort("192.0.2.1:8555"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	sending := holdDelivery(server)
 	r := run(t, server)
 	sink := newPacedSink(t, r)
@@ -111,23 +105,12 @@ func prove(t *testing.T, file string, d *dialectOfProof, collectors *clusterOfPr
 		sink = newPacedSink(t, r, collectors.addresses...)
 		sink.inFlight = inFlightByBus
 	}
-	var written bytes.Buffer
-	f, err := fabric.New(s, fabric.Options{Device: device, Truth: &written, Reports: sink})
-	if err != nil {
-		t.Fatal(err)
-	}
 	start := time.Now()
-	if err := f.Run(t.Context(), time.Duration(s.Duration)); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
-	sink.drain()
+	f, written := sink.play(s, fabric.Options{})
 	ran := time.Since(start)
 	sending.Store(false)
 
-	truth, err := expect.Read(&written)
+	truth, err := expect.Read(written)
 	if err != nil {
 		t.Fatal(err)
 	}
