@@ -86,9 +86,10 @@ func (s *Shard) outsider(key *telemetry.FlowKey, tag uint32, nowNs int64) *flow 
 	return &s.unkept
 }
 
-// forgetOutsider frees what the flow of outsider holds elsewhere.
+// forgetOutsider frees what the flow of outsider holds elsewhere, once: its key may come in with its next report.
 func (s *Shard) forgetOutsider() {
 	s.release(&s.unkept)
+	s.unkept.key = telemetry.FlowKey{}
 	s.unkept.paths = [keptPaths]flowPath{}
 	if s.intervals != nil {
 		s.intervals.ungivenFlows += s.unkept.packets

@@ -243,3 +243,29 @@ func TestGuardCountsWhatIsNotJudged(t *testing.T) {
 		}
 	}
 }
+
+// A flow that is let in with its second packet keeps its tunnel, and its samples, when another is not let in.
+func TestAdmittedFlowKeepsItsTunnel(t *testing.T) {
+	config := DefaultConfig()
+	config.MaxFlows = 2
+	s := NewShard(config)
+	tunnelled := keyOf(3)
+	tunnelled.Tunnel, tunnelled.TunnelID = telemetry.TunnelVXLAN, 7
+	outer := telemetry.FlowKey{
+		Src: telemetry.AddrFrom4([4]byte{192, 0, 2, 1}), Dst: telemetry.AddrFrom4([4]byte{192, 0, 2, 2}),
+	}
+	report := func(key telemetry.FlowKey) {
+		b := telemetry.Batch{Reports: []telemetry.Report{{
+			Flags: telemetry.HasFlow | telemetry.Sampled, Flow: key, Outer: outer,
+			Observed: telemetry.Observed{Packets: 1, Bytes: 100, Rate: 10},
+		}}}
+		s.Process(&b, 1)
+	}
+	for _, key := range []telemetry.FlowKey{keyOf(1), keyOf(2), tunnelled, tunnelled, keyOf(4)} {
+		report(key)
+	}
+	if s.rejected != 2 || s.outer[tunnelled] != outer || s.sampled.Of(&tunnelled) == nil {
+		t.Errorf("%d reports were left out, the tunnel is from %v, samples %v", s.rejected, s.outer[tunnelled],
+			s.sampled.Of(&tunnelled))
+	}
+}
