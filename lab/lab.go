@@ -58,6 +58,7 @@ type Lab struct {
 
 	counters map[string]uint64 // of all nodes
 	ranNs    int64
+	late     time.Duration // by which faults began or ended, at most
 }
 
 // New reads what a lab is to be. It makes nothing yet.
@@ -198,9 +199,13 @@ func (l *Lab) play(ctx context.Context) error {
 		if err := a.do(ctx); err != nil {
 			return err
 		}
+		l.late = max(l.late, time.Duration(l.now())-a.at)
 	}
 	return nil
 }
+
+// tooLate is by how much faults may be late before it is said. Those that should follow each other may overlap then.
+const tooLate = 400 * time.Millisecond
 
 // watch looks at captures and nodes until stop is closed.
 func (l *Lab) watch(stop chan struct{}, progress func(time.Duration)) error {
@@ -240,10 +245,11 @@ func (l *Lab) writeTopology() {
 
 // A Summary is what became of a run.
 type Summary struct {
-	RanNs   int64             `json:"ran_ns"`
-	Packets *truth.End        `json:"packets,omitempty"` // by captures; nil: there were none
-	Doubts  []string          `json:"doubts,omitempty"`  // why captures may not have told everything
-	Nodes   map[string]uint64 `json:"nodes"`             // counters of all nodes together, see docs/reference/node.md
+	RanNs   int64      `json:"ran_ns"`
+	Packets *truth.End `json:"packets,omitempty"` // by captures; nil: there were none
+	// Doubts are why captures may not have told everything, or the network was not that of the scenario.
+	Doubts []string          `json:"doubts,omitempty"`
+	Nodes  map[string]uint64 `json:"nodes"` // counters of all nodes together, see docs/reference/node.md
 }
 
 // Summary is for use after Run.
@@ -263,6 +269,9 @@ func (l *Lab) Summary() *Summary {
 				s.Doubts = append(s.Doubts, fmt.Sprintf("%d %s", d.count, d.what))
 			}
 		}
+	}
+	if l.late > tooLate {
+		s.Doubts = append(s.Doubts, fmt.Sprintf("faults were up to %v late", l.late.Round(time.Millisecond)))
 	}
 	return s
 }
