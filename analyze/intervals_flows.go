@@ -5,6 +5,7 @@ import (
 
 	"github.com/waybill-int/waybill/analyze/histogram"
 	"github.com/waybill-int/waybill/analyze/ledger"
+	"github.com/waybill-int/waybill/analyze/sampled"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -55,6 +56,14 @@ func (p *shardIntervals) sampleOf(place uint32, now *path) nodeSample {
 		return nodeSample{complete: -1}
 	}
 	return p.told.ofPath(now)
+}
+
+// rates are those at which nodes sample by the configuration, as of the last look at paths.
+func (p *shardIntervals) rates() map[uint32]telemetry.SampleRate {
+	if p.told == nil {
+		return nil
+	}
+	return p.told.configured
 }
 
 // A leftPath is how many packets of a flow on a path are not given that the flow no longer keeps, since it took others.
@@ -165,9 +174,20 @@ func (s *Shard) flowIntervals(list []telemetry.FlowInterval, f *flow, place int)
 		p.lefts -= len(left)
 	}
 	given.take(f)
+	if samples := s.samplesOf(f); samples != nil {
+		samples.Give(samples.Estimate(p.rates()))
+	}
 	f.residence.Turn()
 	f.endToEnd.Turn()
 	return list
+}
+
+// samplesOf returns the samples of f, of which, as in addSamples, no report tells more than drops; nil: there are none.
+func (s *Shard) samplesOf(f *flow) *sampled.Flow {
+	if f.packets > uint64(f.drops) {
+		return nil
+	}
+	return s.sampled.Of(&f.key)
 }
 
 // flowSince appends what was counted of f, which is in that place, since it was given last.
@@ -178,6 +198,11 @@ func (s *Shard) flowSince(list []telemetry.FlowInterval, f *flow, place int) []t
 		Reports: f.reports - given.reports, Packets: f.packets - given.packets, Bytes: f.bytes - given.bytes,
 		Drops: uint64(f.drops - given.drops), PathChanges: uint64(f.pathChanges - given.pathChanges),
 		Residence: f.residence.since(&given.residence), EndToEnd: f.endToEnd.since(&given.endToEnd),
+	}
+	if samples := s.samplesOf(f); samples != nil {
+		e := samples.Since(samples.Estimate(s.intervals.rates()))
+		all.PacketsEstimated, all.BytesEstimated = e.Packets, e.Bytes
+		all.Sample.Add(e.Rate, -1, 0)
 	}
 	if f.key.Tunnel != telemetry.TunnelNone {
 		outer := s.outer[f.key]
@@ -232,6 +257,7 @@ func shareOut(list []telemetry.FlowInterval, all *telemetry.FlowInterval, parts 
 		}
 		r := rest
 		r.Path, r.Packets = p.path, p.packets
+		r.PacketsEstimated, r.BytesEstimated, r.Sample = 0, 0, telemetry.SampleSum{}
 		p.sample.addTo(&r.Sample, r.Packets)
 		// it is not the last one, with all remainders of the divisions
 		if p.packets < packets || packets < rest.Packets {
@@ -264,8 +290,8 @@ func shareOut(list []telemetry.FlowInterval, all *telemetry.FlowInterval, parts 
 		list = append(list, r)
 	}
 	// What no path accounts for: packets that no path is known of, or of paths that were forgotten since.
-	if rest.Reports+rest.Packets+rest.Bytes+rest.Drops+rest.PathChanges+rest.Residence.Count+rest.EndToEnd.Count > 0 ||
-		len(parts) == 0 {
+	if rest.Reports+rest.Packets+rest.Bytes+rest.Drops+rest.PathChanges+rest.Residence.Count+rest.EndToEnd.Count+
+		rest.PacketsEstimated > 0 || len(parts) == 0 {
 		if len(parts) > 0 { // the same nodes told of it
 			rest.Sample.Add(parts[0].sample.rate, -1, rest.Packets)
 		}

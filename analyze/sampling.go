@@ -40,19 +40,13 @@ func addSamples(a *telemetry.Flow, f *sampled.Flow, names map[uint32]string,
 	if f == nil || a.Packets > a.Drops {
 		return
 	}
-	best := f.Best()
-	packets, bytes, rate := best.Packets, best.Bytes, best.Rate
-	if known := configured[best.Node]; rate == telemetry.SampleUnknown && best.Has&telemetry.HasNode != 0 &&
-		known <= telemetry.MaxSampleRate {
-		rate = known
-		packets, bytes = packets*uint64(max(rate, 1)), bytes*uint64(max(rate, 1))
-	}
-	a.PacketsEstimated, a.BytesEstimated = &packets, &bytes
-	a.Sample = rate.Sample(-1)
+	e := f.Estimate(configured)
+	a.PacketsEstimated, a.BytesEstimated = &e.Packets, &e.Bytes
+	a.Sample = e.Rate.Sample(-1)
 	route, first, last := f.Route()
 	path := telemetry.FlowPath{
 		ID:    topology.PathID(topology.HashRoute(route)),
-		First: time.Unix(0, first).UTC(), Last: time.Unix(0, last).UTC(), Sample: rate.Sample(-1),
+		First: time.Unix(0, first).UTC(), Last: time.Unix(0, last).UTC(), Sample: e.Rate.Sample(-1),
 	}
 	for i := range route {
 		path.Hops = append(path.Hops, route[i].Answer(names))

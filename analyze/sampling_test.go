@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"math"
+	"math/rand/v2"
 	"net/netip"
 	"testing"
 	"time"
@@ -107,5 +108,98 @@ func TestFlowsByTunnel(t *testing.T) {
 	}
 	if len(want) == 0 || len(got) != len(want) {
 		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// TestIntervalsEstimated: the sum over intervals of what is estimated of a flow is what its samples stand for, although
+// flows give way to others, and exact figures are as without samples. What reports tell of is not estimated as well.
+func TestIntervalsEstimated(t *testing.T) {
+	config := DefaultConfig()
+	config.MaxFlows = 60
+	c := &Collector{Shards: []*Shard{NewShard(config)}}
+	c.Configure(Configured{Sampling: map[uint32]telemetry.SampleRate{7: 100}})
+	now := time.Date(2026, 11, 21, 9, 0, 3, 5e8, time.UTC).UnixNano()
+	v := NewIntervals(c, nil, now)
+	g := rand.New(rand.NewPCG(8, 8))
+	type sum struct{ packets, bytes, drops uint64 }
+	want, got := map[uint16]sum{}, map[uint16]sum{}
+	exact, outside, withBoth := uint64(0), uint64(0), 0
+	give := func(batch *telemetry.Intervals) {
+		for _, f := range batch.Flows {
+			if f.Path != 0 && f.PacketsEstimated > 0 {
+				t.Fatalf("an estimate is of the path %x: %+v", f.Path, f)
+			}
+			if f.Drops > 0 && f.PacketsEstimated > 0 {
+				withBoth++
+			}
+			n := got[f.Key.SrcPort]
+			got[f.Key.SrcPort] = sum{n.packets + f.PacketsEstimated, n.bytes + f.BytesEstimated, n.drops + f.Drops}
+			exact += f.Packets - f.Drops
+			if rate := f.Sample.Rate(0); f.PacketsEstimated > 0 && rate != 20 && rate != 100 {
+				t.Fatalf("sampled at %v: %+v", rate, f)
+			}
+		}
+	}
+	sent := uint64(0)
+	for range 30_000 {
+		port := uint16(1 + g.IntN(120))
+		flow := telemetry.FlowKey{Protocol: 17, SrcPort: port}
+		n := want[port]
+		r := &telemetry.Report{Version: telemetry.VersionSFlow, Flags: telemetry.HasFlow, Flow: flow}
+		r.Local = telemetry.Hop{Has: telemetry.HasNode, NodeID: 3}
+		switch kind := g.IntN(10); {
+		case port > 100: // with INT, which a switch between samples as well
+			if kind > 1 {
+				r = newSent().report(g, 1)
+				r.Flow = flow
+				sent++
+				break
+			}
+			r.Flags |= telemetry.Sampled
+			r.Observed = telemetry.Observed{Packets: 1, Bytes: 100, Rate: 20}
+		case kind == 0:
+			r.Flags |= telemetry.Dropped | telemetry.DropSummary
+			r.DropCount = 1
+			r.Local.Has |= telemetry.HasDrop
+			n.drops++
+		default:
+			r.Flags |= telemetry.Sampled
+			r.Observed = telemetry.Observed{Packets: 1 + g.Uint64N(3), Bytes: 64 + g.Uint64N(1000), Rate: 20}
+			rate := uint64(20)
+			if port%2 == 0 { // a node that does not tell its rate
+				r.Local.NodeID, r.Observed.Rate, rate = 7, 0, 100
+			}
+			n.packets, n.bytes = n.packets+r.Observed.Packets*rate, n.bytes+r.Observed.Bytes*rate
+		}
+		b := telemetry.Batch{}
+		b.Add(r)
+		now += 1e6 + int64(g.IntN(1e6))
+		c.Shards[0].Process(&b, now)
+		counters := c.Counters()
+		if refused := counters.FlowsRejected + counters.SampledOverflow; refused > outside {
+			outside = refused
+			if !r.Is(telemetry.Sampled) && port > 100 {
+				sent--
+			}
+		} else {
+			want[port] = n
+		}
+		if g.IntN(100) == 0 {
+			v.SoFar(now) // changes nothing of what is given
+		}
+		v.Look(now, give)
+	}
+	endWait(c.Shards[0], now+1e9)
+	v.Finish(now+1e9, give)
+	for port := uint16(1); port <= 100; port++ {
+		if got[port] != want[port] {
+			t.Errorf("port %d: got %+v, want %+v", port, got[port], want[port])
+		}
+	}
+	if exact != sent {
+		t.Errorf("%d packets with INT, want %d", exact, sent)
+	}
+	if n := c.Counters(); n.FlowsEvicted < 100 || withBoth == 0 {
+		t.Errorf("%d flows gave way, %d records with drops: this tests little", n.FlowsEvicted, withBoth)
 	}
 }

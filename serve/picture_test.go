@@ -3,11 +3,13 @@ package serve
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
 	"net"
 	"net/netip"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -19,6 +21,8 @@ import (
 	"github.com/waybill-int/waybill/fabric/truth"
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/node"
+	"github.com/waybill-int/waybill/store"
+	"github.com/waybill-int/waybill/store/duckdb"
 	"github.com/waybill-int/waybill/telemetry"
 	"github.com/waybill-int/waybill/wire/codepoint"
 )
@@ -153,7 +157,7 @@ func TestHalfOfTheSwitchesHaveINT(t *testing.T) {
 	}
 	c.Points.SourceNodes = sources
 	c.Points.Compile()
-	c.Names, c.Workers = names, 1
+	c.Names, c.Workers, c.Data = names, 1, filepath.Join(t.TempDir(), "data")
 	c.Listen, c.HTTP = []string{"udp://127.0.0.1:0", "sflow://127.0.0.1:0"}, "127.0.0.1:0"
 	s, err := New(&c, io.Discard)
 	if err != nil {
@@ -260,6 +264,26 @@ func TestHalfOfTheSwitchesHaveINT(t *testing.T) {
 	}
 	if counts != [2]uint64{uint64(samples), drops["spine"]} {
 		t.Errorf("got %v samples and drops, want %d and %d", counts, samples, drops["spine"])
+	}
+
+	kept, err := duckdb.Open(duckdb.DefaultConfig(filepath.Join(c.Data, "store")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer kept.Close()
+	answer, err := kept.Query(t.Context(), &store.Query{
+		Table: store.Flows, To: time.Now().Add(time.Hour), Group: []string{"dst_port"},
+		Values: []string{"packets", "drops", "packets_estimated", "bytes_estimated"},
+		Order:  "dst_port", Ascending: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := fmt.Sprint(answer.Rows), fmt.Sprint([][]any{
+		{6001, exact.Packets, 0, nil, nil},
+		{6002, estimated.Packets, estimated.Drops, *estimated.PacketsEstimated, *estimated.BytesEstimated},
+	}); got != want {
+		t.Errorf("the store has %s, want %s", got, want)
 	}
 }
 

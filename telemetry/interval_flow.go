@@ -21,6 +21,10 @@ type FlowInterval struct {
 	Residence   LatencySummary `store:"residence,quantiles"`
 	EndToEnd    LatencySummary `store:"end_to_end"`
 	Sample      SampleSum      `store:"sample_"` // which packets it tells of
+	// PacketsEstimated and BytesEstimated are of all packets, by samples, where no report tells of them. They are with
+	// no path.
+	PacketsEstimated uint64 `store:"packets_estimated,sum" known:"PacketsEstimated"`
+	BytesEstimated   uint64 `store:"bytes_estimated,sum" known:"PacketsEstimated"`
 }
 
 // LatencySummary sum up latencies of an interval. Count and Sum are exact. Min and Max are those of the buckets that

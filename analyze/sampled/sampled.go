@@ -28,6 +28,13 @@ type Place struct {
 type Flow struct {
 	places []Place
 	first  int64
+	given  Estimate
+}
+
+// An Estimate is how many packets and bytes of a flow there were, by samples.
+type Estimate struct {
+	Packets, Bytes uint64
+	Rate           telemetry.SampleRate // at which they were sampled; unknown: those that the device counted
 }
 
 // A Node is a device that told of samples.
@@ -141,6 +148,30 @@ func (f *Flow) Best() *Place {
 		}
 	}
 	return best
+}
+
+// Estimate returns what Best tells. configured has the rates of nodes that do not tell theirs.
+func (f *Flow) Estimate(configured map[uint32]telemetry.SampleRate) Estimate {
+	best := f.Best()
+	e := Estimate{best.Packets, best.Bytes, best.Rate}
+	if known := configured[best.Node]; e.Rate == telemetry.SampleUnknown && best.Has&telemetry.HasNode != 0 &&
+		known <= telemetry.MaxSampleRate {
+		e = Estimate{e.Packets * uint64(max(known, 1)), e.Bytes * uint64(max(known, 1)), known}
+	}
+	return e
+}
+
+// Since returns by how much e, an estimate of f, is beyond the one that was given last. An estimate that fell, since
+// another place tells of more packets, is given no more until it is beyond that again.
+func (f *Flow) Since(e Estimate) Estimate {
+	return Estimate{
+		e.Packets - min(e.Packets, f.given.Packets), e.Bytes - min(e.Bytes, f.given.Bytes), e.Rate,
+	}
+}
+
+// Give notes e as given.
+func (f *Flow) Give(e Estimate) {
+	f.given = Estimate{max(f.given.Packets, e.Packets), max(f.given.Bytes, e.Bytes), e.Rate}
 }
 
 // Route returns the nodes of f in the order of the TTLs with which packets come to them, with those that are known to

@@ -32,6 +32,9 @@ type FlowRecord struct {
 	Sample       *string     `json:"sample_kind,omitempty" store:"sample_kind" table:"SAMPLE" doc:"which packets the figures tell of"`
 	Rate         *uint32     `json:"sample_rate,omitempty" store:"sample_rate" doc:"1 packet in so many, where the kind is one_in_n"`
 	Complete     *float64    `json:"sample_complete,omitempty" kind:"ratio" store:"sample_complete" doc:"share of the packets that the figures tell of, where it is known"`
+	// of intervals without reports
+	PacketsEstimated *uint64 `json:"packets_estimated,omitempty" store:"packets_estimated" table:"ESTIMATED,wide" doc:"of all packets, by samples of devices without INT"`
+	BytesEstimated   *uint64 `json:"bytes_estimated,omitempty" kind:"size" store:"bytes_estimated" doc:"the same of bytes"`
 }
 
 // A PathRecord is what was counted of a path.

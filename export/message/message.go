@@ -129,6 +129,9 @@ func flowOf(r *telemetry.FlowInterval) *types.FlowRecord {
 	if s := r.Sample.Sample(r.Packets, 0); s != nil {
 		f.Sample, f.Rate, f.Complete = &s.Kind, s.Rate, s.Complete
 	}
+	if r.PacketsEstimated > 0 {
+		f.PacketsEstimated, f.BytesEstimated = &r.PacketsEstimated, &r.BytesEstimated
+	}
 	return f
 }
 

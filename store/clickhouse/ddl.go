@@ -129,7 +129,20 @@ func ttl(keep time.Duration) string {
 var schemaVersion = len(migrations) + 1
 
 // migrations[i] brings tables from version i+1 of the schema to i+2.
-var migrations = [][]string{}
+var migrations = [][]string{
+	withEstimates(), // 2
+}
+
+// withEstimates adds how many packets there were by samples.
+func withEstimates() (list []string) {
+	for _, name := range []string{"flows_10s", "flows_1m", "flows_1h"} {
+		for _, column := range []string{"packets_estimated", "bytes_estimated"} {
+			list = append(list, fmt.Sprintf(
+				"ALTER TABLE %s ADD COLUMN IF NOT EXISTS %s Nullable(UInt64) CODEC(T64, ZSTD(1))", name, column))
+		}
+	}
+	return list
+}
 
 // createAll are the statements that make what is not there yet.
 func createAll(keep [len(schema.Tiers)]time.Duration) []string {

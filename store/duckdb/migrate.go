@@ -19,6 +19,7 @@ var migrations = [][]string{
 	linksWithUtilization(), // 3
 	depthsWithUnit(),       // 4
 	withSamples(),          // 5
+	withEstimates(),        // 6
 }
 
 // linksWithDelays adds the delays of links.
@@ -74,6 +75,16 @@ func withSamples() (list []string) {
 			case "links":
 				add("incomplete UBIGINT")
 			}
+		}
+	}
+	return list
+}
+
+// withEstimates adds how many packets there were by samples.
+func withEstimates() (list []string) {
+	for _, name := range []string{"flows_10s", "flows_1m", "flows_1h"} {
+		for _, column := range []string{"packets_estimated", "bytes_estimated"} {
+			list = append(list, fmt.Sprintf("ALTER TABLE IF EXISTS CATALOG.%s ADD COLUMN %s UBIGINT", name, column))
 		}
 	}
 	return list
