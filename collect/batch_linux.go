@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"net/netip"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -32,10 +33,13 @@ type Batch struct {
 	errno syscall.Errno // why the last one failed
 	runs  *runs         // of the socket
 
+	stamped bool // the kernel says when datagrams came
+
 	messages []unix.Mmsghdr
 	vectors  []unix.Iovec
 	sources  [][unix.SizeofSockaddrInet6]byte
-	controls []runControl
+	controls []control
+	askedNs  int64 // when the last system call began, where datagrams are stamped
 
 	// payloads has 64 KiB per slot. The memory that is never written to exists on paper only: with 128 datagrams of up
 	// to 4 KiB each it is 512 KiB of 8 MiB.
@@ -45,11 +49,25 @@ type Batch struct {
 	poll func(fd uintptr)      // receive without waiting
 }
 
-// A runControl is the control message that tells the length of the datagrams of a run (udp(7)).
-type runControl struct {
-	header unix.Cmsghdr
-	size   int32
-	_      [4]byte // unix.CmsgSpace(4)
+// A control has the control messages of a slot: when it came (socket(7)), and the length of the datagrams of a run
+// (udp(7)).
+type control [controlWords]uint64
+
+const controlWords = 7 // unix.CmsgSpace(16) + unix.CmsgSpace(4)
+
+// find returns what the control message of a level and type says, of size bytes; nil: there is none.
+func (c *control) find(length, level, kind, size int) unsafe.Pointer {
+	for at := 0; at+unix.SizeofCmsghdr+size <= length; {
+		header := (*unix.Cmsghdr)(unsafe.Add(unsafe.Pointer(c), at))
+		if int(header.Level) == level && int(header.Type) == kind && int(header.Len) >= unix.SizeofCmsghdr+size {
+			return unsafe.Add(unsafe.Pointer(header), unix.SizeofCmsghdr)
+		}
+		if header.Len < unix.SizeofCmsghdr {
+			return nil
+		}
+		at += int(header.Len+7) &^ 7
+	}
+	return nil
 }
 
 // NewBatch returns a batch of size datagrams, at least 1.
@@ -62,7 +80,7 @@ func NewBatch(size int) *Batch {
 		messages:  make([]unix.Mmsghdr, size),
 		vectors:   make([]unix.Iovec, size),
 		sources:   make([][unix.SizeofSockaddrInet6]byte, size),
-		controls:  make([]runControl, size),
+		controls:  make([]control, size),
 		payloads:  make([]byte, size*slotSize),
 	}
 	for i := range b.messages {
@@ -82,8 +100,14 @@ func NewBatch(size int) *Batch {
 // Datagram returns datagram i of the last ReadBatch; i is below the number that it returned.
 func (b *Batch) Datagram(i int) Datagram { return b.datagrams[i] }
 
-// emptied reports whether the last ReadBatch returned the last of what the socket held when it was read.
-func (b *Batch) emptied() bool { return b.last && b.next == b.filled }
+// emptied reports whether the last ReadBatch returned the last of what the socket held when it was read, and up to when
+// all that came was returned then; nowNs is now, behind it.
+func (b *Batch) emptied(nowNs int64) (bool, int64) {
+	if b.stamped {
+		nowNs = b.askedNs
+	}
+	return b.last && b.next == b.filled, nowNs
+}
 
 // receive fills slots with what the socket holds. It returns false if that is nothing, which makes the caller wait.
 func (b *Batch) receive(fd uintptr) bool {
@@ -95,6 +119,9 @@ func (b *Batch) receive(fd uintptr) bool {
 	b.runs.mu.Lock()
 	defer b.runs.mu.Unlock()
 	for {
+		if b.stamped {
+			b.askedNs = time.Now().UnixNano()
+		}
 		n, _, errno := unix.Syscall6(unix.SYS_RECVMMSG, fd, uintptr(unsafe.Pointer(&b.messages[0])),
 			uintptr(b.slots), unix.MSG_DONTWAIT, 0, 0)
 		switch errno {
@@ -130,13 +157,25 @@ func (b *Batch) account() {
 // segment returns the length of the datagrams in slot i; the last one may be shorter. It is 0 if there is one, which is
 // empty.
 func (b *Batch) segment(i int) int {
-	length, control := int(b.messages[i].Len), &b.controls[i]
-	if b.messages[i].Hdr.Controllen == 0 || control.header.Level != unix.SOL_UDP ||
-		control.header.Type != unix.UDP_GRO ||
-		control.size <= 0 {
+	length := int(b.messages[i].Len)
+	size := (*int32)(b.controls[i].find(int(b.messages[i].Hdr.Controllen), unix.SOL_UDP, unix.UDP_GRO, 4))
+	if size == nil || *size <= 0 {
 		return length
 	}
-	return min(int(control.size), length)
+	return min(int(*size), length)
+}
+
+// arrivedNs returns when slot i came; 0: the kernel does not say.
+func (b *Batch) arrivedNs(i int) int64 {
+	if !b.stamped {
+		return 0
+	}
+	at := (*unix.Timespec)(b.controls[i].find(int(b.messages[i].Hdr.Controllen), unix.SOL_SOCKET,
+		unix.SCM_TIMESTAMPNS, int(unsafe.Sizeof(unix.Timespec{}))))
+	if at == nil {
+		return 0
+	}
+	return at.Nano()
 }
 
 // cut makes the datagrams that the next ReadBatch returns of what the slots still have.
@@ -148,7 +187,7 @@ func (b *Batch) cut() int {
 		segment := b.segment(b.next)
 		datagram := Datagram{
 			Source:    sourceAddress(&b.sources[b.next]),
-			Truncated: message.Hdr.Flags&unix.MSG_TRUNC != 0,
+			ArrivedNs: b.arrivedNs(b.next), Truncated: message.Hdr.Flags&unix.MSG_TRUNC != 0,
 		}
 		for first := true; first || b.offset < len(slot); first = false {
 			if len(b.datagrams) == b.size {

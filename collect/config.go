@@ -43,4 +43,8 @@ type Config struct {
 	// Coalesce asks the kernel for runs of datagrams in one piece (UDP_GRO), which takes a receiver a third of the time
 	// and less of the receive buffer; see Socket.Coalesced for what it needs.
 	Coalesce bool
+
+	// Stamp asks the kernel when each datagram came (SO_TIMESTAMPNS), for Datagram.ArrivedNs. Those of a run have one
+	// time.
+	Stamp bool
 }

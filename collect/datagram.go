@@ -14,6 +14,10 @@ type Datagram struct {
 	// Payload is a view into the batch, valid until the batch is read into again.
 	Payload []byte
 
+	// ArrivedNs is when the kernel received it, nanoseconds since 1970; 0: nobody asked (see Config.Stamp), or frames
+	// of an interface were read.
+	ArrivedNs int64
+
 	// Truncated says that the datagram was longer than Payload.
 	Truncated bool
 }

@@ -15,9 +15,9 @@ type Forwarder struct {
 	received, refused, unsent atomic.Uint64
 }
 
-// A Forward takes a copy of a datagram that arrived on a port at nowNs, nanoseconds since 1970. It may wait until ctx
-// is done; an error says that the datagram is lost.
-type Forward func(ctx context.Context, d *Datagram, port uint16, nowNs int64) error
+// A Forward takes a copy of a datagram that arrived on a port at atNs, nanoseconds since 1970. It may wait until ctx is
+// done; an error says that the datagram is lost.
+type Forward func(ctx context.Context, d *Datagram, port uint16, atNs int64) error
 
 // NewForwarder returns a Forwarder for socket; Run starts it. allow is nil if everybody may send reports.
 func NewForwarder(socket *Socket, allow *AllowList, forward Forward) *Forwarder {
@@ -32,10 +32,14 @@ func NewForwarder(socket *Socket, allow *AllowList, forward Forward) *Forwarder 
 func (f *Forwarder) Run(ctx context.Context) error {
 	return f.run(ctx, func(list []Datagram, port uint16, nowNs int64) {
 		for i := range list {
-			switch d := &list[i]; {
+			d, atNs := &list[i], nowNs
+			if d.ArrivedNs > 0 {
+				atNs = min(d.ArrivedNs, nowNs)
+			}
+			switch {
 			case f.gate != nil && f.gate.find(d.Source.Addr()) == nil:
 				f.refused.Add(1)
-			case f.forward(ctx, d, port, nowNs) != nil:
+			case f.forward(ctx, d, port, atNs) != nil:
 				f.unsent.Add(1)
 			}
 		}

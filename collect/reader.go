@@ -39,8 +39,8 @@ func (r *reader) run(ctx context.Context, take func(list []Datagram, port uint16
 		}
 		nowNs := time.Now().UnixNano()
 		take(batch.datagrams[:n], port, nowNs)
-		if batch.emptied() {
-			r.drainedNs.Store(nowNs)
+		if all, atNs := batch.emptied(nowNs); all {
+			r.drainedNs.Store(atNs)
 		}
 	}
 }
@@ -53,7 +53,13 @@ func (r *reader) Delivered(nowNs int64) int64 {
 		return nowNs // it does not run yet
 	}
 	if r.socket.waits() || r.reading.Load() {
-		return min(drainedNs, nowNs)
+		nowNs = min(drainedNs, nowNs)
+	}
+	if r.socket.stamped {
+		nowNs -= stampedBefore
 	}
 	return nowNs
 }
+
+// stampedBefore is how long before a datagram is in the socket the kernel may have said when it came.
+const stampedBefore = 5e6

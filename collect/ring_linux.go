@@ -97,7 +97,7 @@ func (f *frames) read(b *Batch) (int, error) {
 	if n := b.cut(); n > 0 {
 		return n, nil
 	}
-	b.filled, b.next, b.errno = 0, 0, 0
+	b.filled, b.next, b.errno, b.stamped = 0, 0, 0, false
 	f.into = b
 	if f.udp != nil {
 		b.runs = &f.udp.runs

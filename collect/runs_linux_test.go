@@ -56,14 +56,16 @@ func TestReceiveRuns(t *testing.T) {
 		{0, 100}, // empty
 		{3, 2},
 	}
-	f := func(listenOn, sendTo string, batch int, oneByOne bool) {
-		t.Run(fmt.Sprintf("%s from %s/batch=%d/oneByOne=%v", listenOn, sendTo, batch, oneByOne), func(t *testing.T) {
-			s := listen(t, Config{Address: listenOn, Coalesce: !oneByOne})[0]
+	f := func(listenOn, sendTo string, batch int, oneByOne, stamp bool) {
+		name := fmt.Sprintf("%s from %s/batch=%d/oneByOne=%v/stamp=%v", listenOn, sendTo, batch, oneByOne, stamp)
+		t.Run(name, func(t *testing.T) {
+			s := listen(t, Config{Address: listenOn, Coalesce: !oneByOne, Stamp: stamp})[0]
 			conn := dialUDP(t, loopback(s, sendTo))
 			var want []received
+			var sent []int64 // when the run of each began to be sent
 			source := conn.LocalAddr().(*net.UDPAddr).AddrPort()
 			for i, run := range runs {
-				b := pattern(run.bytes, byte(i))
+				b, nowNs := pattern(run.bytes, byte(i)), time.Now().UnixNano()
 				if err := sendRun(conn, b, run.size); err != nil {
 					t.Fatalf("%+v: %v", run, err)
 				}
@@ -73,7 +75,11 @@ func TestReceiveRuns(t *testing.T) {
 				for datagram := range slices.Chunk(b, run.size) {
 					want = append(want, received{source, string(datagram)})
 				}
+				for len(sent) < len(want) {
+					sent = append(sent, nowNs)
+				}
 			}
+			sent = append(sent, time.Now().UnixNano())
 			var got []received
 			b := NewBatch(batch)
 			s.SetReadDeadline(time.Now())
@@ -90,6 +96,11 @@ func TestReceiveRuns(t *testing.T) {
 					if datagram.Truncated || cap(datagram.Payload) != len(datagram.Payload) {
 						t.Errorf("datagram %d: truncated %v, capacity %d of %d", len(got), datagram.Truncated,
 							cap(datagram.Payload), len(datagram.Payload))
+					}
+					// Later than it was sent, and earlier than the next run, unless the clock was set.
+					if at, from := datagram.ArrivedNs, sent[len(got)]; stamp != (at > 0) ||
+						stamp && (at < from || at > sent[slices.IndexFunc(sent, func(n int64) bool { return n > from })]) {
+						t.Errorf("datagram %d came at %d, and was sent from %d on", len(got), at, from)
 					}
 					got = append(got, received{datagram.Source, string(datagram.Payload)})
 				}
@@ -109,12 +120,12 @@ func TestReceiveRuns(t *testing.T) {
 		})
 	}
 	for _, batch := range []int{1, 7, 64, 500} {
-		f("127.0.0.1:0", "127.0.0.1", batch, false)
+		f("127.0.0.1:0", "127.0.0.1", batch, false, batch == 7)
 	}
-	f("[::1]:0", "::1", 100, false)
-	f("udp://:0", "127.0.0.1", 100, false)
-	f("udp://:0", "::1", 100, false)
-	f("udp://:0", "127.0.0.1", 100, true)
+	f("[::1]:0", "::1", 100, false, true)
+	f("udp://:0", "127.0.0.1", 100, false, false)
+	f("udp://:0", "::1", 100, false, false)
+	f("udp://:0", "127.0.0.1", 100, true, true)
 }
 
 // What the kernel handed over is returned, whatever becomes of the socket, and also if the batch moves to another one.

@@ -18,6 +18,7 @@ type Socket struct {
 	receiveBuffer int // that the kernel granted
 	drops         dropCounter
 	runs          runs
+	stamped       bool // it tells when datagrams came
 
 	frames   *frames // of xdp:// and packet://; nil: it is a UDP socket alone
 	fallback error
@@ -67,7 +68,7 @@ func Listen(cfg Config) ([]*Socket, error) {
 
 // open opens one socket. share lets it bind an address that sockets which allow sharing have already.
 func open(network, hostPort string, cfg Config, share bool) (*Socket, error) {
-	s := new(Socket)
+	s := &Socket{stamped: cfg.Stamp}
 	config := net.ListenConfig{
 		Control: func(_, _ string, raw syscall.RawConn) error {
 			var err error
@@ -84,7 +85,7 @@ func open(network, hostPort string, cfg Config, share bool) (*Socket, error) {
 					s.wanted = DefaultReceiveBuffer
 				}
 				s.wanted = min(s.wanted, maxReceiveBuffer)
-				s.receiveBuffer, err = setOptions(int(fd), s.wanted, share)
+				s.receiveBuffer, err = setOptions(int(fd), s.wanted, share, cfg.Stamp)
 			})
 			return errors.Join(controlErr, err)
 		},

@@ -31,7 +31,12 @@ func (s *Socket) Coalesced() bool { return s.runs.offered != nil || s.frames != 
 const canShare = true
 
 // setOptions prepares a socket that is not bound yet and returns the receive buffer that the kernel granted, in bytes.
-func setOptions(fd, receiveBuffer int, share bool) (granted int, err error) {
+func setOptions(fd, receiveBuffer int, share, stamp bool) (granted int, err error) {
+	if stamp {
+		if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1); err != nil {
+			return 0, os.NewSyscallError("setsockopt SO_TIMESTAMPNS", err)
+		}
+	}
 	if share {
 		if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEPORT, 1); err != nil {
 			return 0, os.NewSyscallError("setsockopt SO_REUSEPORT", err)
@@ -112,7 +117,7 @@ func (s *Socket) ReadBatch(b *Batch) (int, error) {
 	if n := b.cut(); n > 0 {
 		return n, nil
 	}
-	b.runs = &s.runs
+	b.runs, b.stamped = &s.runs, s.stamped
 	b.filled, b.next, b.errno = 0, 0, 0
 	err := s.raw.Read(b.wait)
 	if errors.Is(err, os.ErrDeadlineExceeded) {

@@ -13,7 +13,7 @@ import (
 const canShare = false
 
 // setOptions leaves the socket as the system made it.
-func setOptions(fd, receiveBuffer int, share bool) (granted int, err error) { return 0, nil }
+func setOptions(fd, receiveBuffer int, share, stamp bool) (granted int, err error) { return 0, nil }
 
 // SocketOf returns which of the n sockets of an address gets the datagrams of a source. Here there is one.
 func SocketOf(netip.Addr, int) int { return 0 }
@@ -37,8 +37,9 @@ func (s *Socket) ReadBatch(b *Batch) (int, error) {
 	case err != nil:
 		return 0, err
 	}
-	b.length = n
-	b.source = netip.AddrPortFrom(source.Addr().Unmap().WithZone(""), source.Port())
+	b.datagrams[0] = Datagram{
+		Source: netip.AddrPortFrom(source.Addr().Unmap().WithZone(""), source.Port()), Payload: b.payload[:n:n],
+	}
 	return 1, nil
 }
 

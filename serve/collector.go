@@ -76,6 +76,7 @@ func (k *Collector) open() (err error) {
 	for _, address := range c.Listen {
 		group, err := collect.Listen(collect.Config{
 			Address: address, Sockets: c.Workers, ReceiveBuffer: c.receiveBuffer(), Coalesce: c.Coalesce,
+			Stamp: true,
 		})
 		if err != nil {
 			for _, s := range sockets {
@@ -97,9 +98,9 @@ func (k *Collector) open() (err error) {
 }
 
 // forward gives a datagram to the bus. All of an exporter are in one partition.
-func (k *Collector) forward(ctx context.Context, d *collect.Datagram, port uint16, nowNs int64) error {
+func (k *Collector) forward(ctx context.Context, d *collect.Datagram, port uint16, atNs int64) error {
 	return k.publisher.Add(ctx, collect.SocketOf(d.Source.Addr(), k.publisher.Partitions()), &bus.Datagram{
-		ArrivedNs: nowNs, Port: port, Source: d.Source, Payload: d.Payload, Truncated: d.Truncated,
+		ArrivedNs: atNs, Port: port, Source: d.Source, Payload: d.Payload, Truncated: d.Truncated,
 	})
 }
 
