@@ -78,7 +78,7 @@ func BenchmarkBus(b *testing.B) {
 	taken, arrived := 0, make(chan struct{}, 1)
 	consumer, err := OpenConsumer(ConsumerConfig{
 		Bus: config, Log: testLog(b),
-		Deliver: func(_ *Header, datagrams []Datagram) {
+		Deliver: func(datagrams []Datagram) {
 			if taken += len(datagrams); taken%len(list) == 0 {
 				arrived <- struct{}{}
 			}

@@ -2,9 +2,12 @@ package bus
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
@@ -53,6 +56,7 @@ func startCollector(t *testing.T, c Config, name, spool string) *testCollector {
 
 func (c *testCollector) send(t *testing.T, list []Datagram) {
 	for i := range list {
+		list[i].Port = uint16(i % 4)
 		if err := c.Add(context.Background(), i%4, &list[i]); err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +68,7 @@ type testAnalyzer struct {
 	*Consumer
 	mu    sync.Mutex
 	taken map[string]int // datagrams, by their text
-	order map[string]int // newest, by collector and partition
+	order map[string]int // newest, by collector and port
 	wrong []string
 	stop  func()
 }
@@ -75,15 +79,15 @@ func startAnalyzer(t *testing.T, c Config, from *Positions) *testAnalyzer {
 	var err error
 	a.Consumer, err = OpenConsumer(ConsumerConfig{
 		Bus: c, From: from, Log: testLog(t).With("analyzer", true),
-		Deliver: func(h *Header, list []Datagram) {
+		Deliver: func(list []Datagram) {
 			a.mu.Lock()
 			defer a.mu.Unlock()
 			for _, d := range list {
 				text := string(d.Payload)
 				a.taken[text]++
 				var n int
-				fmt.Sscanf(text[len(h.Collector)+1:], "%d", &n)
-				place := fmt.Sprint(h.Collector, "/", h.Partition)
+				fmt.Sscanf(text[len(d.Collector)+1:], "%d", &n)
+				place := fmt.Sprint(d.Collector, "/", d.Port)
 				if n <= a.order[place] {
 					a.wrong = append(a.wrong, fmt.Sprint(place, ": ", n, " behind ", a.order[place]))
 				}
@@ -180,18 +184,22 @@ func testBus(t *testing.T, c Config) {
 // of, when the bus took it behind others. What does not come is given up, and counted.
 func TestOrder(t *testing.T) {
 	var taken []uint64
-	n := &Consumer{
-		config: ConsumerConfig{
-			Log: testLog(t), Deliver: func(h *Header, list []Datagram) { taken = append(taken, h.Number) },
-		},
-		keys: map[Key]*keyState{}, collectors: map[string]*collectorState{}, confirmed: map[Key]uint64{},
-	}
+	n := newTestConsumer(t, nil, func(list []Datagram) {
+		for i := range list {
+			if number := uint64(list[i].Port); len(taken) == 0 || taken[len(taken)-1] != number {
+				taken = append(taken, number)
+			}
+		}
+	})
 	sequence := uint64(0)
 	take := func(run, number uint64) {
 		sequence++
-		n.sequence = sequence
-		n.accept(messageOf(Header{Collector: "a", Run: run, Number: number, Before: (number - 1) * 10},
-			someDatagrams(10, number)), sequence)
+		list := someDatagrams(10, number)
+		for i := range list {
+			list[i].Port = uint16(number)
+		}
+		n.take(sequence, 0, messageOf(
+			Header{Collector: "a", Run: run, Number: number, Before: (number - 1) * 10, WholeNs: math.MaxInt64}, list))
 	}
 	want := func(what string, numbers ...uint64) {
 		t.Helper()
@@ -224,5 +232,102 @@ func TestOrder(t *testing.T) {
 	c := n.Collectors()[0]
 	if c.Lost != 10 || c.Delivered != 60+20 || n.duplicates != 4 || n.held != 0 || n.heldBytes != 0 {
 		t.Errorf("got %+v, %d duplicates, %d held with %d bytes", c, n.duplicates, n.held, n.heldBytes)
+	}
+}
+
+// newTestConsumer returns a Consumer without a bus.
+func newTestConsumer(t *testing.T, from *Positions, deliver func([]Datagram)) *Consumer {
+	n := &Consumer{config: ConsumerConfig{From: from, Log: testLog(t), Deliver: deliver}}
+	n.goOn()
+	return n
+}
+
+// Datagrams are delivered in the order in which they arrived, whatever their partitions and collectors and in whatever
+// order messages come; each once, also if the analyzer is replaced between two of them.
+func TestOrderOfArrival(t *testing.T) {
+	g := rand.New(rand.NewPCG(1, 2))
+	collectors := []string{"a", "b", "c"}
+	const partitions, rounds = 3, 200
+	var stream [][]byte
+	now := time.Now().UnixNano() - int64(time.Hour)
+	numbers, before, latest := map[Key]uint64{}, map[Key]uint64{}, map[Key]int64{}
+	sent := 0
+	for round := range rounds {
+		whole := now + 1e6
+		// What a collector says is whole it sent, and its partition 0 comes last. Others are faster or slower.
+		for _, c := range g.Perm(len(collectors)) {
+			at := make([][]Datagram, partitions)
+			for range g.IntN(30) * min(round, 1) { // nobody waits for those that were never heard of
+				d := someDatagrams(1, g.Uint64())[0]
+				part := g.IntN(partitions)
+				// some behind what is whole
+				d.ArrivedNs, d.Port = max(now, latest[Key{collectors[c], 1, uint16(part)}])+g.Int64N(13e5), uint16(c)
+				at[part] = append(at[part], d)
+			}
+			for part := partitions - 1; part >= 0; part-- {
+				list := at[part]
+				slices.SortFunc(list, func(a, b Datagram) int { return int(a.ArrivedNs - b.ArrivedNs) })
+				key := Key{collectors[c], 1, uint16(part)}
+				if len(list) > 0 {
+					latest[key] = list[len(list)-1].ArrivedNs
+				} else if part > 0 {
+					continue
+				}
+				numbers[key]++
+				h := Header{
+					Collector: key.Collector, Run: 1, Partition: key.Partition, Number: numbers[key], Before: before[key],
+				}
+				if part == 0 {
+					h.WholeNs = whole
+				}
+				before[key] += uint64(len(list))
+				sent += len(list)
+				stream = append(stream, messageOf(h, list))
+			}
+		}
+		now = whole
+	}
+	var last int64
+	taken := 0
+	deliver := func(list []Datagram) {
+		for i := range list {
+			d := &list[i]
+			if d.ArrivedNs < last || d.Collector != collectors[d.Port] {
+				t.Fatalf("a datagram of %s (%d) of %d behind one of %d", d.Collector, d.Port, d.ArrivedNs, last)
+			}
+			last = d.ArrivedNs
+			taken++
+		}
+	}
+	n := newTestConsumer(t, nil, deliver)
+	parts := 0
+	for at := 0; at < len(stream); at++ {
+		n.take(uint64(at+1), 1, stream[at])
+		if g.IntN(20) > 0 {
+			continue
+		}
+		text, err := json.Marshal(n.positions())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var p Positions
+		if err := json.Unmarshal(text, &p); err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range p.Keys {
+			if key.Part > 0 {
+				parts++
+			}
+		}
+		n = newTestConsumer(t, &p, deliver)
+		n.begin(p.Stream, uint64(len(stream)))
+		at = int(p.Sequence) - 1
+	}
+	n.pending = 0
+	n.catchUp()
+	n.drain(now + int64(time.Hour))
+	if taken != sent || parts == 0 || len(n.queued) > 0 || n.queuedBytes != 0 {
+		t.Errorf("%d datagrams, want %d; %d positions in messages, %d keys with %d bytes wait", taken, sent, parts,
+			len(n.queued), n.queuedBytes)
 	}
 }

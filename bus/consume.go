@@ -12,18 +12,27 @@ import (
 	"time"
 )
 
-// A Consumer takes the messages of all collectors, each number once and in order.
+// A Consumer takes the messages of all collectors, each number once and in order, and delivers their datagrams in the
+// order in which they arrived at the collectors, as far as the clocks of these agree: so packets that look alike are
+// told apart by the order of their postcards as well as by one process.
 type Consumer struct {
 	config ConsumerConfig
 	link   link
 
-	mu         sync.Mutex // held while a message is delivered
-	sequence   uint64     // of the newest message of the stream
-	pending    uint64     // messages of the stream behind it, as it was told last
-	stream     string     // which it is
-	keys       map[Key]*keyState
-	held       int // messages that wait for others
-	heldBytes  int
+	mu        sync.Mutex // held while a message is delivered
+	sequence  uint64     // of the newest message of the stream
+	pending   uint64     // messages of the stream behind it, as it was told last
+	stream    string     // which it is
+	keys      map[Key]*keyState
+	held      int // messages that wait for others of their key
+	heldBytes int
+
+	queued      byArrival // those with messages in order that wait for other collectors
+	queuedBytes int
+	free        []*queuedMessage // whose memory goes round
+	finished    []*queuedMessage // that were delivered in full, of list
+	list        []Datagram       // goes round
+
 	duplicates uint64 // messages
 	damaged    uint64 // messages that cannot be read
 
@@ -31,10 +40,9 @@ type Consumer struct {
 	clock      sync.Mutex
 	collectors map[string]*collectorState
 	clockNs    int64 // what Delivered returned last
-	caughtUp   bool  // everything that was in the stream at the start was delivered
-
-	list   []Datagram // goes round
-	memory []byte
+	drainedNs  int64 // up to when all that arrived was delivered when drain looked last
+	isQueued   bool  // it left something
+	caughtUp   bool  // everything that was in the stream at the start was taken
 
 	kernelDrops atomic.Uint64 // of all collectors
 
@@ -47,8 +55,8 @@ type ConsumerConfig struct {
 	Bus Config
 	// From is where an analyzer before this one was; nil: there was none.
 	From *Positions
-	// Deliver gets the datagrams of a message, which are its own until it returns.
-	Deliver func(h *Header, list []Datagram)
+	// Deliver gets datagrams in the order in which they arrived, which are its own until it returns.
+	Deliver func(list []Datagram)
 	// Connected is called before the first delivery, when the stream is there; nil: nobody wants to know.
 	Connected func()
 	Log       *slog.Logger
@@ -70,12 +78,16 @@ type KeyPosition struct {
 	Before    uint64 `json:"before"`    // of these, in messages that an analyzer took whose data are not here
 	Lost      uint64 `json:"lost"`      // datagrams in messages that were given up
 	SeenNs    int64  `json:"seen_ns"`
+	Part      uint64 `json:"part,omitempty"` // datagrams of the message behind Number
 }
 
 type keyState struct {
-	KeyPosition
-	waiting map[uint64]heldMessage // by number
-	sinceNs int64                  // since when a number is missing; 0: none is
+	KeyPosition                        // of what was delivered
+	accepted    uint64                 // number of the last message in queue, or Number
+	queue       []*queuedMessage       // in order
+	headNs      int64                  // nextNs of the first
+	waiting     map[uint64]heldMessage // by number, for those before them
+	sinceNs     int64                  // since when a number is missing; 0: none is
 }
 
 type heldMessage struct {
@@ -107,23 +119,29 @@ const (
 
 // OpenConsumer opens the connection, which need not succeed at once.
 func OpenConsumer(c ConsumerConfig) (*Consumer, error) {
-	n := &Consumer{
-		config: c, keys: map[Key]*keyState{}, collectors: map[string]*collectorState{}, confirmed: map[Key]uint64{},
-	}
-	if from := c.From; from != nil {
-		n.stream, n.sequence = from.Stream, from.Sequence
-		n.clockNs = from.DeliveredNs + 1 // so that no interval of this analyzer begins with one of those before
-		for _, at := range from.Keys {
-			n.keys[at.Key] = &keyState{KeyPosition: at}
-			n.confirmed[at.Key] = at.Number
-			if from.DeliveredNs-at.SeenNs < int64(aliveFor) {
-				n.collectors[at.Collector] = &collectorState{wholeNs: from.DeliveredNs}
-			}
-		}
-	}
+	n := &Consumer{config: c}
+	n.goOn()
 	var err error
 	n.link, err = c.Bus.open(logChanges(c.Log, "collectors keep what arrives"))
 	return n, err
+}
+
+// goOn makes the state that begins where the process before this one was.
+func (n *Consumer) goOn() {
+	n.keys, n.collectors, n.confirmed = map[Key]*keyState{}, map[string]*collectorState{}, map[Key]uint64{}
+	from := n.config.From
+	if from == nil {
+		return
+	}
+	n.stream, n.sequence = from.Stream, from.Sequence
+	n.clockNs = from.DeliveredNs + 1 // so that no interval of this analyzer begins with one of those before
+	for _, at := range from.Keys {
+		n.keys[at.Key] = &keyState{KeyPosition: at, accepted: at.Number}
+		n.confirmed[at.Key] = at.Number
+		if from.DeliveredNs-at.SeenNs < int64(aliveFor) {
+			n.collectors[at.Collector] = &collectorState{wholeNs: from.DeliveredNs}
+		}
+	}
 }
 
 // Run takes messages until ctx is done.
@@ -198,9 +216,10 @@ func (n *Consumer) take(sequence, behind uint64, content []byte) {
 	n.sequence, n.pending = sequence, behind
 	n.accept(content, sequence)
 	n.catchUp()
+	n.drain(time.Now().UnixNano())
 }
 
-// catchUp notes whether everything was delivered that was in the stream at the start.
+// catchUp notes whether everything was taken that was in the stream at the start.
 func (n *Consumer) catchUp() {
 	if n.pending > 0 {
 		return
@@ -210,7 +229,7 @@ func (n *Consumer) catchUp() {
 	n.caughtUp = true
 }
 
-// accept delivers a message if it is the next of its key, holds it if others are missing before it, and drops it if
+// accept queues a message if it is the next of its key, holds it if others are missing before it, and drops it if
 // it was delivered. The Consumer is locked.
 func (n *Consumer) accept(content []byte, sequence uint64) {
 	h, _, err := DecodeHeader(content)
@@ -230,9 +249,9 @@ func (n *Consumer) accept(content []byte, sequence uint64) {
 		n.keys[key] = at
 	}
 	switch {
-	case h.Number <= at.Number:
+	case h.Number <= at.accepted:
 		n.duplicates++
-	case h.Number > at.Number+1:
+	case h.Number > at.accepted+1:
 		if at.waiting == nil {
 			at.waiting, at.sinceNs = map[uint64]heldMessage{}, time.Now().UnixNano()
 		}
@@ -247,32 +266,14 @@ func (n *Consumer) accept(content []byte, sequence uint64) {
 			n.skip(at)
 		}
 	default:
-		n.deliver(at, content)
+		n.queue(at, content, sequence)
 		n.release(at)
 	}
 }
 
-// deliver delivers the message whose turn it is.
-func (n *Consumer) deliver(at *keyState, content []byte) {
-	var h Header
-	var err error
-	h, n.list, n.memory, err = Decode(content, n.memory, n.list[:0])
-	if err != nil {
-		// Its sum is right, and it is wrong: sending it again would not help.
-		n.damaged++
-		at.Lost += uint64(h.Datagrams)
-		n.config.Log.Error("datagrams are lost: a message cannot be read", "collector", h.Collector, "error", err,
-			"datagrams", h.Datagrams)
-		n.list = n.list[:0]
-	}
-	if h.Before > at.Datagrams {
-		at.Lost += h.Before - at.Datagrams
-	}
-	at.Number, at.Datagrams = h.Number, h.Before+uint64(h.Datagrams)
+// hear notes what a message says of its collector.
+func (n *Consumer) hear(at *keyState, h *Header) {
 	at.SeenNs = time.Now().UnixNano()
-	if len(n.list) > 0 {
-		n.config.Deliver(&h, n.list)
-	}
 	n.clock.Lock()
 	defer n.clock.Unlock()
 	c := n.collectors[h.Collector]
@@ -295,18 +296,18 @@ func (n *Consumer) deliver(at *keyState, content []byte) {
 	}
 }
 
-// release takes what waited for the message that was delivered.
+// release queues what waited for the message that was queued.
 func (n *Consumer) release(at *keyState) {
 	for len(at.waiting) > 0 {
-		next, has := at.waiting[at.Number+1]
+		next, has := at.waiting[at.accepted+1]
 		if !has {
 			at.sinceNs = time.Now().UnixNano()
 			return
 		}
-		delete(at.waiting, at.Number+1)
+		delete(at.waiting, at.accepted+1)
 		n.held--
 		n.heldBytes -= len(next.content)
-		n.deliver(at, next.content)
+		n.queue(at, next.content, next.sequence)
 	}
 	at.waiting, at.sinceNs = nil, 0
 }
@@ -314,17 +315,24 @@ func (n *Consumer) release(at *keyState) {
 // skip gives up what is missing before the first message that waits.
 func (n *Consumer) skip(at *keyState) {
 	first := slices.Min(slices.Collect(maps.Keys(at.waiting)))
+	taken := at.Datagrams
+	if last := len(at.queue) - 1; last >= 0 {
+		taken = at.queue[last].Before + uint64(at.queue[last].Datagrams)
+	} else { // a part of the first that is missing was delivered by the process before this one
+		at.Datagrams, at.Part = at.Datagrams+at.Part, 0
+		taken = at.Datagrams
+	}
 	h, _, _ := DecodeHeader(at.waiting[first].content)
-	if at.Number == 0 {
+	if at.accepted == 0 {
 		// The collector has it confirmed, by an analyzer whose data are not here.
 		n.config.Log.Warn("earlier messages of a collector were delivered to another analyzer",
 			"collector", at.Collector, "partition", at.Partition, "messages", first-1, "datagrams", h.Before)
 		at.Before, at.Datagrams = h.Before, h.Before
 	} else {
 		n.config.Log.Error("datagrams are lost: neither the bus nor the collector has them", "collector", at.Collector,
-			"partition", at.Partition, "messages", first-at.Number-1, "datagrams", h.Before-at.Datagrams)
+			"partition", at.Partition, "messages", first-at.accepted-1, "datagrams", h.Before-taken)
 	}
-	at.Number = first - 1 // deliver counts
+	at.accepted = first - 1 // takeFrom counts what is lost
 	n.release(at)
 }
 
@@ -336,18 +344,19 @@ func (n *Consumer) expireMissing(nowNs int64) {
 		if at.sinceNs > 0 && nowNs-at.sinceNs > int64(missingFor) {
 			n.skip(at)
 		}
-		if at.waiting == nil && nowNs-at.SeenNs > int64(forgetAfter) {
+		if at.waiting == nil && len(at.queue) == 0 && nowNs-at.SeenNs > int64(forgetAfter) {
 			delete(n.keys, key)
 			delete(n.confirmed, key)
 		}
 	}
+	n.drain(nowNs)
 }
 
 // forgetOldest makes room for a key.
 func (n *Consumer) forgetOldest() {
 	var oldest *keyState
 	for _, at := range n.keys {
-		if at.waiting == nil && (oldest == nil || at.SeenNs < oldest.SeenNs) {
+		if at.waiting == nil && len(at.queue) == 0 && (oldest == nil || at.SeenNs < oldest.SeenNs) {
 			oldest = at
 		}
 	}
@@ -370,6 +379,9 @@ func (n *Consumer) positions() *Positions {
 	p := &Positions{Stream: n.stream, Sequence: n.sequence, DeliveredNs: n.Delivered(time.Now().UnixNano())}
 	for _, at := range n.keys {
 		for _, m := range at.waiting {
+			p.Sequence = min(p.Sequence, m.sequence-1)
+		}
+		for _, m := range at.queue {
 			p.Sequence = min(p.Sequence, m.sequence-1)
 		}
 		p.Keys = append(p.Keys, at.KeyPosition)
@@ -410,7 +422,7 @@ func (n *Consumer) answer(collector string) []byte {
 		}
 		p := Position{Run: key.Run, Partition: key.Partition, Confirmed: n.confirmed[key]}
 		if at.waiting != nil {
-			p.MissingFrom, p.MissingTo = at.Number+1, slices.Min(slices.Collect(maps.Keys(at.waiting)))-1
+			p.MissingFrom, p.MissingTo = at.accepted+1, slices.Min(slices.Collect(maps.Keys(at.waiting)))-1
 		}
 		list = append(list, p)
 	}
@@ -426,22 +438,33 @@ func (n *Consumer) answer(collector string) []byte {
 func (n *Consumer) Delivered(nowNs int64) int64 {
 	n.clock.Lock()
 	defer n.clock.Unlock()
-	at, latest := nowNs, int64(0)
-	for _, c := range n.collectors {
-		if latest = max(latest, c.wholeNs); c.wholeNs > 0 && nowNs-c.seenNs < int64(aliveFor) {
-			at = min(at, c.wholeNs)
-		}
-	}
-	switch {
-	case n.caughtUp:
-		at = max(at, nowNs-int64(longestBehind))
-	case latest > 0:
-		at = latest
-	case n.clockNs > 0:
-		at = n.clockNs
+	at := n.drainedNs
+	if !n.isQueued {
+		at = n.wholeOf(nowNs)
 	}
 	n.clockNs = max(n.clockNs, min(at, nowNs))
 	return n.clockNs
+}
+
+// whole is wholeOf for who does not hold the clock.
+func (n *Consumer) whole(nowNs int64) int64 {
+	n.clock.Lock()
+	defer n.clock.Unlock()
+	return n.wholeOf(nowNs)
+}
+
+// wholeOf returns up to when all that arrived at collectors was taken, or is late. The clock is locked.
+func (n *Consumer) wholeOf(nowNs int64) int64 {
+	at, latest := nowNs, int64(0)
+	for _, c := range n.collectors {
+		if latest = max(latest, c.wholeNs); nowNs-c.seenNs < int64(aliveFor) {
+			at = min(at, c.wholeNs)
+		}
+	}
+	if n.caughtUp {
+		latest = nowNs
+	}
+	return max(min(at, latest), latest-int64(longestBehind))
 }
 
 // KernelDrops returns how many datagrams the kernels dropped at all collectors, as far as these told since the Consumer
@@ -481,7 +504,7 @@ func (n *Consumer) Collectors() []CollectorState {
 			s = &CollectorState{Name: at.Collector}
 			states[at.Collector] = s
 		}
-		s.Delivered += at.Datagrams - at.Before - at.Lost
+		s.Delivered += at.Datagrams - at.Before - at.Lost + at.Part
 		s.Lost += at.Lost
 		s.Missing += len(at.waiting)
 		s.SeenNs = max(s.SeenNs, at.SeenNs)

@@ -47,6 +47,7 @@ func (h *Header) Key() Key { return Key{h.Collector, h.Run, h.Partition} }
 
 // A Datagram is one datagram of a message.
 type Datagram struct {
+	Collector string         // where it arrived; set by the Consumer
 	ArrivedNs int64          // at the collector, nanoseconds since 1970
 	Port      uint16         // on which it arrived
 	Source    netip.AddrPort // who sent it

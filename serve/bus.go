@@ -234,7 +234,7 @@ func (s *Server) openBus() error {
 	receiver := s.Receivers[0]
 	t.consumer, err = bus.OpenConsumer(bus.ConsumerConfig{
 		Bus: config, From: from, Log: s.log, Connected: connected,
-		Deliver: func(h *bus.Header, list []bus.Datagram) { t.deliver(receiver, h.Collector, list) },
+		Deliver: func(list []bus.Datagram) { t.deliver(receiver, list) },
 	})
 	if err != nil {
 		return err
@@ -247,21 +247,25 @@ func (s *Server) openBus() error {
 	return nil
 }
 
-// deliver hands the datagrams of a message to the receiver: in pieces that arrived together.
-func (t *busReceiver) deliver(receiver *collect.Receiver, collector string, list []bus.Datagram) {
+// together is how far apart datagrams may have arrived that are processed as one batch, at the time of the last.
+const together = int64(time.Millisecond)
+
+// deliver hands datagrams to the receiver: in pieces that arrived at about the same time.
+func (t *busReceiver) deliver(receiver *collect.Receiver, list []bus.Datagram) {
 	for len(list) > 0 {
 		t.list = t.list[:0]
-		first := &list[0]
+		first, lastNs := &list[0], int64(0)
 		for i := range list {
 			d := &list[i]
-			if d.ArrivedNs != first.ArrivedNs || d.Port != first.Port {
+			if d.ArrivedNs-first.ArrivedNs > together || d.Port != first.Port {
 				break
 			}
+			lastNs = max(lastNs, d.ArrivedNs)
 			t.list = append(t.list, collect.Datagram{
-				Collector: collector, Source: d.Source, Payload: d.Payload, Truncated: d.Truncated,
+				Collector: d.Collector, Source: d.Source, Payload: d.Payload, Truncated: d.Truncated,
 			})
 		}
-		receiver.Receive(t.list, first.Port, min(first.ArrivedNs, time.Now().UnixNano()))
+		receiver.Receive(t.list, first.Port, min(lastNs, time.Now().UnixNano()))
 		list = list[len(t.list):]
 	}
 }

@@ -76,9 +76,6 @@ func prove(t *testing.T, file string, d *dialectOfProof, collectors *clusterOfPr
 	}
 	h := hurryOf(s)
 	h.hasten(s)
-	if collectors != nil && d.options.Mode == expect.XD {
-		collectors.tellApart(s)
-	}
 	s.Truth.SamplePackets = 1
 	s.INT = scenario.Raw{Text: []byte(everyPacket + d.text)}
 	names := map[uint32]string{}

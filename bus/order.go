@@ -1,0 +1,148 @@
+package bus
+
+import (
+	"container/heap"
+	"math"
+	"slices"
+)
+
+// A queuedMessage is a message whose turn in its key has come, some of whose datagrams wait for earlier ones of others.
+type queuedMessage struct {
+	Header
+	list     []Datagram // views into memory
+	memory   []byte
+	next     int    // the first of list that was not delivered
+	sequence uint64 // in the stream
+	damaged  bool   // it has no list
+}
+
+const (
+	// maxQueuedBytes is how much may wait for the collector that is behind the most; beyond it the earliest that are
+	// there are delivered.
+	maxQueuedBytes = 64 << 20
+	// deliverAtOnce is how many datagrams are delivered together.
+	deliverAtOnce = 128
+	maxFree       = 16 // messages whose memory goes round
+)
+
+// queue queues the message of a key whose turn it is. The Consumer is locked.
+func (n *Consumer) queue(at *keyState, content []byte, sequence uint64) {
+	var m *queuedMessage
+	if last := len(n.free) - 1; last >= 0 {
+		m, n.free = n.free[last], n.free[:last]
+	} else {
+		m = &queuedMessage{}
+	}
+	h, list, memory, err := Decode(content, m.memory, m.list[:0])
+	*m = queuedMessage{Header: h, list: list, memory: memory, sequence: sequence, damaged: err != nil}
+	if err != nil {
+		// Its sum is right, and it is wrong: sending it again would not help.
+		n.damaged++
+		m.list = m.list[:0]
+		n.config.Log.Error("datagrams are lost: a message cannot be read", "collector", h.Collector, "error", err,
+			"datagrams", h.Datagrams)
+	}
+	if h.Number == at.Number+1 { // what the process before this one delivered of it
+		m.next = int(min(at.Part, uint64(len(m.list))))
+	}
+	at.accepted = h.Number
+	if at.queue = append(at.queue, m); len(at.queue) == 1 {
+		at.headNs = m.nextNs()
+		heap.Push(&n.queued, at)
+	}
+	n.queuedBytes += len(m.memory)
+	n.hear(at, &h)
+}
+
+// drain delivers what is queued and arrived up to when all of all collectors is there, in the order in which it
+// arrived; and more, if too much is queued. The Consumer is locked.
+func (n *Consumer) drain(nowNs int64) {
+	upTo := n.whole(nowNs)
+	for len(n.queued) > 0 {
+		n.list = n.list[:0]
+		for len(n.queued) > 0 && len(n.list) < deliverAtOnce {
+			limit := n.queued.second()
+			if n.queuedBytes <= maxQueuedBytes {
+				limit = min(limit, upTo)
+			}
+			if n.queued[0].headNs > limit {
+				break
+			}
+			n.takeFrom(n.queued[0], limit)
+		}
+		if len(n.list) == 0 && len(n.finished) == 0 {
+			break
+		}
+		if len(n.list) > 0 {
+			n.config.Deliver(n.list)
+		}
+		for _, m := range n.finished { // nothing looks into their memory any more
+			if len(n.free) < maxFree {
+				n.free = append(n.free, m)
+			}
+		}
+		n.finished = n.finished[:0]
+	}
+	n.clock.Lock()
+	defer n.clock.Unlock()
+	n.drainedNs, n.isQueued = max(n.drainedNs, upTo), len(n.queued) > 0
+}
+
+// byArrival is a heap of keys with messages: that whose next datagram arrived first is the first.
+type byArrival []*keyState
+
+func (k byArrival) Len() int           { return len(k) }
+func (k byArrival) Less(i, j int) bool { return k[i].headNs < k[j].headNs }
+func (k byArrival) Swap(i, j int)      { k[i], k[j] = k[j], k[i] }
+func (k *byArrival) Push(at any)       { *k = append(*k, at.(*keyState)) }
+
+func (k *byArrival) Pop() any {
+	last := len(*k) - 1
+	at := (*k)[last]
+	*k = (*k)[:last]
+	return at
+}
+
+// second returns when the next datagram of all but the first key arrived.
+func (k byArrival) second() int64 {
+	ns := int64(math.MaxInt64)
+	for _, at := range k[1:min(len(k), 3)] {
+		ns = min(ns, at.headNs)
+	}
+	return ns
+}
+
+// nextNs is when the next datagram arrived; less than any if there is none: it has its turn at once.
+func (m *queuedMessage) nextNs() int64 {
+	if m.next == len(m.list) {
+		return math.MinInt64
+	}
+	return m.list[m.next].ArrivedNs
+}
+
+// takeFrom takes what of the first message of the first key arrived up to upToNs, and has the key say so.
+func (n *Consumer) takeFrom(at *keyState, upToNs int64) {
+	m := at.queue[0]
+	for m.next < len(m.list) && len(n.list) < deliverAtOnce && m.list[m.next].ArrivedNs <= upToNs {
+		m.list[m.next].Collector = at.Collector
+		n.list = append(n.list, m.list[m.next])
+		m.next++
+	}
+	if at.Part = uint64(m.next); m.next == len(m.list) {
+		if m.Before > at.Datagrams {
+			at.Lost += m.Before - at.Datagrams
+		}
+		if m.damaged {
+			at.Lost += uint64(m.Datagrams)
+		}
+		at.Number, at.Datagrams, at.Part = m.Number, m.Before+uint64(m.Datagrams), 0
+		n.queuedBytes -= len(m.memory)
+		n.finished = append(n.finished, m)
+		if at.queue = slices.Delete(at.queue, 0, 1); len(at.queue) == 0 {
+			heap.Pop(&n.queued)
+			return
+		}
+	}
+	at.headNs = at.queue[0].nextNs()
+	heap.Fix(&n.queued, 0)
+}
