@@ -261,7 +261,8 @@ func TestOrderOfArrival(t *testing.T) {
 				d := someDatagrams(1, g.Uint64())[0]
 				part := g.IntN(partitions)
 				// some behind what is whole
-				d.ArrivedNs, d.Port = max(now, latest[Key{collectors[c], 1, uint16(part)}])+g.Int64N(13e5), uint16(c)
+				begin := max(now, latest[Key{collectors[c], 1, uint16(part)}])
+				d.ArrivedNs, d.Port = begin+g.Int64N(13e5), uint16(c)
 				at[part] = append(at[part], d)
 			}
 			for part := partitions - 1; part >= 0; part-- {
@@ -274,9 +275,8 @@ func TestOrderOfArrival(t *testing.T) {
 					continue
 				}
 				numbers[key]++
-				h := Header{
-					Collector: key.Collector, Run: 1, Partition: key.Partition, Number: numbers[key], Before: before[key],
-				}
+				h := Header{Collector: key.Collector, Run: 1, Partition: key.Partition, Number: numbers[key]}
+				h.Before = before[key]
 				if part == 0 {
 					h.WholeNs = whole
 				}

@@ -98,8 +98,9 @@ func TestReceiveRuns(t *testing.T) {
 							cap(datagram.Payload), len(datagram.Payload))
 					}
 					// Later than it was sent, and earlier than the next run, unless the clock was set.
-					if at, from := datagram.ArrivedNs, sent[len(got)]; stamp != (at > 0) ||
-						stamp && (at < from || at > sent[slices.IndexFunc(sent, func(n int64) bool { return n > from })]) {
+					at, from := datagram.ArrivedNs, sent[len(got)]
+					next := slices.IndexFunc(sent, func(n int64) bool { return n > from })
+					if stamp != (at > 0) || stamp && (at < from || at > sent[next]) {
 						t.Errorf("datagram %d came at %d, and was sent from %d on", len(got), at, from)
 					}
 					got = append(got, received{datagram.Source, string(datagram.Payload)})
