@@ -331,3 +331,14 @@ func TestOrderOfArrival(t *testing.T) {
 			len(n.queued), n.queuedBytes)
 	}
 }
+
+// Before anything is known of a stream the time is now, or that at which the process before this one was.
+func TestClockWithoutCollectors(t *testing.T) {
+	now := time.Now().UnixNano()
+	if at := newTestConsumer(t, nil, nil).Delivered(now); at != now {
+		t.Errorf("a new analyzer is at %d, want %d", at, now)
+	}
+	if at := newTestConsumer(t, &Positions{DeliveredNs: now - 7}, nil).Delivered(now); at != now-6 {
+		t.Errorf("the next analyzer is at %d, want %d", at, now-6)
+	}
+}

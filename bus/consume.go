@@ -461,8 +461,13 @@ func (n *Consumer) wholeOf(nowNs int64) int64 {
 			at = min(at, c.wholeNs)
 		}
 	}
-	if n.caughtUp {
+	switch {
+	case n.caughtUp:
 		latest = nowNs
+	case latest == 0 && n.clockNs > 0: // no collector is known
+		return n.clockNs
+	case latest == 0:
+		return nowNs
 	}
 	return max(min(at, latest), latest-int64(longestBehind))
 }

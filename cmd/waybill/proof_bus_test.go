@@ -1,21 +1,30 @@
 package main
 
 import (
+	"fmt"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kfake"
 
 	"github.com/waybill-int/waybill/internal/test"
+	"github.com/waybill-int/waybill/internal/test/chdb"
 	"github.com/waybill-int/waybill/serve"
+	"github.com/waybill-int/waybill/store"
+	"github.com/waybill-int/waybill/store/clickhouse"
+	"github.com/waybill-int/waybill/telemetry"
 )
 
-// A clusterOfProof is what stands between an emulated network and the analyzer: two collectors, each with its part of
-// the switches, and a bus of three servers that each keep everything.
+// A clusterOfProof is what stands around the analyzer of an emulated network: two collectors, each with its part of the
+// switches, a bus of three servers that each keep everything, and ClickHouse.
 type clusterOfProof struct {
 	urls      []string // of the bus
 	addresses []string // of the collectors
+	store     string   // of a database of ClickHouse
+	data      string   // directory of the analyzer
 }
 
 // inFlightByBus is how many reports may be on their way there: collectors ask for buffers that hold more, and the bus
@@ -24,7 +33,7 @@ const inFlightByBus = 2048
 
 func startClusterOfProof(t *testing.T, kafka bool) *clusterOfProof {
 	t.Helper()
-	c := &clusterOfProof{}
+	c := &clusterOfProof{store: chdb.Start(t), data: t.TempDir()}
 	if kafka {
 		brokers, err := kfake.NewCluster(kfake.NumBrokers(3))
 		if err != nil {
@@ -52,10 +61,56 @@ func startClusterOfProof(t *testing.T, kafka bool) *clusterOfProof {
 func (c *clusterOfProof) configure(s *serve.Config) {
 	s.Role = "analyze" // which listens on nothing
 	s.Bus.URLs, s.Bus.Replicas, s.Bus.MaxSize = c.urls, 3, "64MiB"
+	s.Data = c.data
+	address, database := path.Split(c.store)
+	to := newOf(&s.Store.ClickHouse)
+	to.URL, to.Database = strings.TrimSuffix(address, "/"), database
+}
+
+// newOf makes what a pointer of a configuration points to, whose type has no name here.
+func newOf[T any](to **T) *T {
+	*to = new(T)
+	return *to
+}
+
+// checkStored compares what ClickHouse has of each flow with what the analyzer said of it, which the truth of the
+// network was compared with.
+func (c *clusterOfProof) checkStored(t *testing.T, flows []telemetry.Flow) {
+	t.Helper()
+	s, err := clickhouse.Open(t.Context(), clickhouse.DefaultConfig(c.store))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	a, err := s.Query(t.Context(), &store.Query{
+		Table: store.Flows, To: time.Now().Add(time.Hour), Group: []string{"id"},
+		Values: []string{"reports", "packets", "bytes", "drops", "path_changes"}, Limit: 100_000,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := map[string]string{}
+	for _, row := range a.Rows {
+		kept[fmt.Sprint(row[0])] = fmt.Sprint(row[1:]...)
+	}
+	wrong := 0
+	for i := range flows {
+		f := &flows[i]
+		want := fmt.Sprint(f.Reports, f.Packets, f.Bytes, f.Drops, f.PathChanges)
+		if got := kept[f.ID]; got != want {
+			if wrong++; wrong <= 5 {
+				t.Errorf("ClickHouse has %s of flow %s, want %s", got, f.ID, want)
+			}
+		}
+	}
+	if len(kept) != len(flows) {
+		t.Errorf("ClickHouse has %d flows, want %d", len(kept), len(flows))
+	}
 }
 
 // What a cluster says of an emulated network is what the network knows of itself, as in TestProof: reports come by two
-// collectors and three servers of the bus, and are put in the order in which they arrived.
+// collectors and three servers of the bus, and are put in the order in which they arrived. ClickHouse has the same of
+// every flow.
 func TestProofByBus(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(test.Root(), "scenarios/*.yaml"))
 	if err != nil || len(files) == 0 {

@@ -116,7 +116,8 @@ func prove(t *testing.T, file string, d *dialectOfProof, collectors *clusterOfPr
 	options.Identity = sink.identities
 	options.Source = loopbackSource
 	want := truth.Answers(options)
-	result := expect.Compare(want, r.answers())
+	answers := r.answers()
+	result := expect.Compare(want, answers)
 	checkRun(t, s, &h, d, truth, r, sink)
 	checkReported(t, truth, d)
 	checkLedger(t, r, want)
@@ -134,6 +135,9 @@ func prove(t *testing.T, file string, d *dialectOfProof, collectors *clusterOfPr
 		differences = fmt.Sprintf("%d differences:\n%s", len(result.Differences), result.Table(25))
 	}
 	r.stop()
+	if collectors != nil {
+		collectors.checkStored(t, answers.Flows)
+	}
 	return differences, ran > longestDelay
 }
 
