@@ -315,7 +315,7 @@ func (n *Consumer) release(at *keyState) {
 // skip gives up what is missing before the first message that waits.
 func (n *Consumer) skip(at *keyState) {
 	first := slices.Min(slices.Collect(maps.Keys(at.waiting)))
-	taken := at.Datagrams
+	var taken uint64
 	if last := len(at.queue) - 1; last >= 0 {
 		taken = at.queue[last].Before + uint64(at.queue[last].Datagrams)
 	} else { // a part of the first that is missing was delivered by the process before this one
