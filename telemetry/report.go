@@ -231,6 +231,8 @@ func (r *Report) Is(f Flags) bool { return r.Flags&f != 0 }
 // A Batch holds decoded Reports and owns the memory of their Hops. It is reused: Reset keeps its memory.
 type Batch struct {
 	Reports []Report
+	// Counters are what devices count at their ports. Those of datagrams that came again are among them.
+	Counters []CounterSample
 	// Origin is where they came from. Reset clears it.
 	Origin Origin
 	// KeepDatagrams asks whoever adds reports to copy the datagrams of all of them; otherwise only those are copied
@@ -242,7 +244,7 @@ type Batch struct {
 
 // Reset empties the batch. Reports and Hops taken from it before are overwritten by what comes next.
 func (b *Batch) Reset() {
-	b.Reports, b.Origin = b.Reports[:0], Origin{}
+	b.Reports, b.Counters, b.Origin = b.Reports[:0], b.Counters[:0], Origin{}
 	b.hops = b.hops[:0]
 	b.datagrams.reset()
 }
