@@ -160,17 +160,17 @@ func (r *Receiver) decodeAllowed(
 		r.refused.add(source, nil, nil, nowNs)
 		return false
 	}
-	before := len(into.Reports)
+	before, counters := len(into.Reports), len(into.Counters)
 	r.decoder.Decode(d.Payload, d.Source, port, into, h)
 	if !permit.allows(h) {
-		into.Reports = into.Reports[:before]
+		into.Reports, into.Counters = into.Reports[:before], into.Counters[:counters]
 		r.refused.add(source, permit, h, nowNs)
 		return false
 	}
 	return true
 }
 
-// distribute copies each report into a batch for the owner of its flow.
+// distribute copies each report into a batch for the owner of its flow. What has no flow is the first owner's.
 func (r *Receiver) distribute(b *telemetry.Batch, nowNs int64) {
 	for i := range b.Reports {
 		report := &b.Reports[i]
@@ -180,11 +180,16 @@ func (r *Receiver) distribute(b *telemetry.Batch, nowNs int64) {
 		}
 		to := r.filling[owner]
 		if to == nil {
-			to = r.owners[owner].take()
-			to.Origin = b.Origin
-			r.filling[owner] = to
+			to = r.fill(owner, b)
 		}
 		to.Add(report)
+	}
+	if len(b.Counters) > 0 {
+		to := r.filling[0]
+		if to == nil {
+			to = r.fill(0, b)
+		}
+		to.Counters = append(to.Counters, b.Counters...)
 	}
 	for owner, to := range r.filling {
 		if to != nil {
@@ -192,6 +197,14 @@ func (r *Receiver) distribute(b *telemetry.Batch, nowNs int64) {
 			r.filling[owner] = nil
 		}
 	}
+}
+
+// fill begins a batch for an owner, with what of b is its own.
+func (r *Receiver) fill(owner int, b *telemetry.Batch) *telemetry.Batch {
+	to := r.owners[owner].take()
+	to.Origin = b.Origin
+	r.filling[owner] = to
+	return to
 }
 
 // Stats are the counters of a receiver. Every datagram that it received has one outcome:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/netip"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -18,6 +19,7 @@ type recorder struct {
 	mu      sync.Mutex
 	headers []telemetry.Header
 	reports map[uint64]int // by flow hash
+	counted []uint32       // ports
 }
 
 func (r *recorder) Observe(headers []telemetry.Header, _ int64) telemetry.Origin {
@@ -32,6 +34,9 @@ func (r *recorder) Process(b *telemetry.Batch, _ int64) {
 	defer r.mu.Unlock()
 	for i := range b.Reports {
 		r.reports[b.Reports[i].Flow.Hash()]++
+	}
+	for i := range b.Counters {
+		r.counted = append(r.counted, b.Counters[i].Port)
 	}
 }
 
@@ -293,5 +298,47 @@ func TestReceiverBehind(t *testing.T) {
 	accounts[0].mu.Unlock()
 	for receivers[0].Delivered(before+hour) != before+hour {
 		time.Sleep(time.Millisecond)
+	}
+}
+
+// A counting decoder reads a sample of the counters of a port in each datagram: the port is its first byte.
+type counting struct{}
+
+func (counting) Use(*codepoint.Config) {}
+
+func (counting) Decode(payload []byte, src netip.AddrPort, _ uint16, b *telemetry.Batch, h *telemetry.Header) {
+	*h = telemetry.Header{Source: src.Addr()}
+	b.Counters = append(b.Counters, telemetry.CounterSample{Port: uint32(payload[0])})
+}
+
+// Counters of ports come to the first owner, once, and those of a source that may not send to nobody.
+func TestCounters(t *testing.T) {
+	points := codepoint.New()
+	points.Compile()
+	source := netip.MustParseAddrPort("10.0.0.1:4000")
+	for _, owners := range []int{1, 3} {
+		var tables []*recorder
+		var dispatchers []Dispatcher
+		for range owners {
+			table := &recorder{reports: map[uint64]int{}}
+			tables, dispatchers = append(tables, table), append(dispatchers, Inline(table))
+		}
+		only := permits(t, Permit{Source: netip.PrefixFrom(source.Addr(), 32)})
+		r := NewReceiver(nil, &Settings{Points: points, AllowList: only}, &recorder{}, dispatchers)
+		r.Read(counting{})
+		r.Receive([]Datagram{
+			{Payload: []byte{1}, Source: source},
+			{Payload: []byte{2}, Source: netip.MustParseAddrPort("10.0.0.2:4000")},
+			{Payload: []byte{3}, Source: source},
+		}, 6343, 1)
+		r.Receive([]Datagram{{Payload: []byte{4}, Source: source}}, 6343, 2)
+		if got := tables[0].counted; !slices.Equal(got, []uint32{1, 3, 4}) || r.Stats().Refused != 1 {
+			t.Errorf("%d owners: the first got %v, %d refused", owners, got, r.Stats().Refused)
+		}
+		for _, other := range tables[1:] {
+			if len(other.counted) > 0 {
+				t.Errorf("%d owners: another got %v", owners, other.counted)
+			}
+		}
 	}
 }

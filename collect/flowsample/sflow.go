@@ -3,6 +3,7 @@ package flowsample
 import (
 	"bytes"
 	"encoding/binary"
+	"math"
 	"net/netip"
 
 	"github.com/netsampler/goflow2/v2/decoders/sflow"
@@ -53,6 +54,7 @@ func (s *SFlow) Use(config *codepoint.Config) { s.reports.Use(config) }
 type datagramHeader struct {
 	agent         netip.Addr
 	sub, sequence uint32
+	uptime        uint32 // of the agent, in milliseconds
 	samples       uint32
 }
 
@@ -73,8 +75,8 @@ func readHeader(b []byte) (h datagramHeader, rest []byte, ok bool) {
 	}
 	h.agent, _ = netip.AddrFromSlice(b[:length])
 	b = b[length:]
-	h.sub, h.sequence, h.samples = binary.BigEndian.Uint32(b), binary.BigEndian.Uint32(b[4:]),
-		binary.BigEndian.Uint32(b[12:])
+	h.sub, h.sequence = binary.BigEndian.Uint32(b), binary.BigEndian.Uint32(b[4:])
+	h.uptime, h.samples = binary.BigEndian.Uint32(b[8:]), binary.BigEndian.Uint32(b[12:])
 	return h, b[16:], true
 }
 
@@ -157,9 +159,43 @@ func (s *SFlow) sample(d *datagramHeader, kind uint32, b []byte, h *telemetry.He
 		o.Dropped, o.Reasons, o.Local.DropReason = true, "sflow", report.SFlowReason(x.Reason)
 		s.notSent(source, x.Drops, DiscardsNotSent)
 		s.observe(&o, x.Records, source, h)
-	default:
-		s.add(Counters, 1)
+	case sflow.CounterSample:
+		s.add(s.counters(d, &header, x.Records, h), 1)
 	}
+}
+
+// counters notes what a device counts at a port. The record of a port is that which has the interface that the sample
+// is of: some devices tell beside it, in records of the same kind, of services that use the port, with numbers of
+// their own (SR OS does).
+func (s *SFlow) counters(d *datagramHeader, of *sflow.SampleHeader, records []sflow.CounterRecord,
+	h *telemetry.Header,
+) Outcome {
+	for i := range records {
+		c, ok := records[i].Data.(sflow.IfCounters)
+		if !ok || of.SourceIdType != 0 || c.IfIndex != of.SourceIdValue {
+			continue
+		}
+		sample := telemetry.CounterSample{
+			Port: c.IfIndex, Agent: d.agent, SubAgent: d.sub, Sequence: of.SampleSequenceNumber, UptimeMs: d.uptime,
+			Speed: c.IfSpeed, AdminUp: c.IfStatus&1 != 0, OperUp: c.IfStatus&2 != 0,
+			In: telemetry.PortCounts{
+				Octets: c.IfInOctets, Unicast: c.IfInUcastPkts, Multicast: c.IfInMulticastPkts,
+				Broadcast: c.IfInBroadcastPkts, Discards: c.IfInDiscards, Errors: c.IfInErrors,
+			},
+			Out: telemetry.PortCounts{
+				Octets: c.IfOutOctets, Unicast: c.IfOutUcastPkts, Multicast: c.IfOutMulticastPkts,
+				Broadcast: c.IfOutBroadcastPkts, Discards: c.IfOutDiscards, Errors: c.IfOutErrors,
+			},
+		}
+		if sample.Speed == math.MaxUint64 {
+			sample.Speed = 0 // as counters that the device does not have
+		}
+		if s.reports.ObserveCounters(&sample, h) {
+			return PortCounters
+		}
+		return NoNode
+	}
+	return Counters
 }
 
 // portMask is the number of an interface beside its format. All ones say that it is not known, or the device itself.

@@ -1,6 +1,7 @@
 package test
 
 import (
+	"cmp"
 	"encoding/binary"
 	"net/netip"
 )
@@ -10,6 +11,7 @@ type SFlowAgent struct {
 	Address  netip.Addr
 	SubAgent uint32
 	Sequence uint32 // of the latest datagram
+	UptimeMs uint32 // 0: a second for each datagram
 	samples  uint32
 }
 
@@ -29,7 +31,7 @@ func (a *SFlowAgent) Datagram(samples ...[]byte) []byte {
 		kind = 2
 	}
 	b := append(words(nil, 5, kind), a.Address.AsSlice()...)
-	b = words(b, a.SubAgent, a.Sequence, 1000*a.Sequence, uint32(len(samples)))
+	b = words(b, a.SubAgent, a.Sequence, cmp.Or(a.UptimeMs, 1000*a.Sequence), uint32(len(samples)))
 	for _, s := range samples {
 		b = append(b, s...)
 	}
@@ -59,11 +61,19 @@ func (a *SFlowAgent) Discard(source, dropped, in, out, reason uint32, frame []by
 	return append(words(nil, 5, uint32(len(body))), body...)
 }
 
-// Counters returns a counter sample of an interface that sent so many bytes.
-func (a *SFlowAgent) Counters(source uint32, sent uint64) []byte {
+// SFlowCounts are counters of an interface, of what came in or of what left.
+type SFlowCounts struct {
+	Octets                    uint64
+	Unicast, Discards, Errors uint32
+}
+
+// Counters returns a counter sample of an interface of 100 Mbit/s that is up.
+func (a *SFlowAgent) Counters(source uint32, in, out SFlowCounts) []byte {
 	a.samples++
-	record := words(nil, source, 6, 0, 100e6, 1, 3, 0, 0, 0, 0, 0, 0, 0, 0)
-	record = words(record, uint32(sent>>32), uint32(sent), 0, 0, 0, 0, 0, 0)
+	record := words(nil, source, 6, 0, 100e6, 1, 3)
+	for _, c := range []SFlowCounts{in, out} {
+		record = words(record, uint32(c.Octets>>32), uint32(c.Octets), c.Unicast, 0, 0, c.Discards, c.Errors, 0)
+	}
 	body := append(words(nil, a.samples, source, 1, 1, uint32(len(record))), record...)
 	return append(words(nil, 2, uint32(len(body))), body...)
 }
