@@ -20,6 +20,7 @@ import (
 	"github.com/waybill-int/waybill/analyze/join"
 	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/analyze/loss"
+	"github.com/waybill-int/waybill/analyze/portcount"
 	"github.com/waybill-int/waybill/analyze/sampled"
 	"github.com/waybill-int/waybill/analyze/timing"
 	"github.com/waybill-int/waybill/analyze/topology"
@@ -118,6 +119,7 @@ type Shard struct {
 	attacks attackCounts
 
 	sampled sampled.Table
+	counted portcount.Table
 
 	dispositions ledger.Dispositions
 
@@ -153,8 +155,8 @@ func NewShard(c Config) *Shard {
 		changes: changeTable{changes: map[changeKey]*change{}, turned: map[turn]int64{}},
 		policy:  c.Policy, findings: finding.New(quietNs), checksums: checksum.New(), holes: loss.NewHoles(),
 		newFlows: newFlowCounts{nodes: map[newFlowKey]*newFlows{}},
-		sampled:  sampled.New(c.MaxSampled),
-		inner:    topology.Inner{}, reporting: newReporters(c.MaxFlows),
+		sampled:  sampled.New(c.MaxSampled), counted: portcount.New(),
+		inner: topology.Inner{}, reporting: newReporters(c.MaxFlows),
 		attacks: attackCounts{counts: attack.NewCounts(c.MaxTargets, c.HashSeed)},
 	}
 }
@@ -172,6 +174,9 @@ func (s *Shard) Process(b *telemetry.Batch, nowNs int64) {
 		for i := range next {
 			s.process(&next[i], s.tags[i], nowNs)
 		}
+	}
+	for i := range b.Counters {
+		s.counted.Add(&b.Counters[i], nowNs)
 	}
 	b.KeepDatagrams = s.policy != nil || s.findings.Lacking
 	s.sweep(nowNs)

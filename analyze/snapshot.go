@@ -322,6 +322,9 @@ func (c *Collector) Nodes() []telemetry.Node {
 		}
 		s.mu.Unlock()
 	}
+	for _, p := range c.countedPorts() {
+		get(p.Node, p.First, p.Last).ports[p.Port] = true
+	}
 	for _, d := range c.Drops(nil) {
 		if d.Node != nil {
 			get(*d.Node, d.First, d.Last).Drops += d.Packets
@@ -466,6 +469,9 @@ type Counters struct {
 	SamplesOverflow               uint64
 	SampledFlows                  int    // flows of which sFlow, NetFlow or IPFIX told
 	SampledOverflow               uint64 // reports of these for which there was no place
+	CountedPorts                  int    // ports of which devices tell counters
+	CountersOverflow              uint64 // samples of these for which there was no place
+	CountersPassedBy              uint64 // and that came again, too late, or of a second agent
 	WrongChecksums                uint64 // reports of packets whose IPv4 header has a wrong checksum
 	WrongL4Checksums              uint64 // the same of TCP and UDP, of the packets that were looked at
 	Exporters, FlowLimit          int
@@ -499,6 +505,9 @@ func (c *Collector) Counters() Counters {
 		n.WrongL4Checksums += s.checksums.L4
 		n.SampledFlows += s.sampled.Len()
 		n.SampledOverflow += s.sampled.Overflow
+		n.CountedPorts += s.counted.Len()
+		n.CountersOverflow += s.counted.Overflow
+		n.CountersPassedBy += s.counted.PassedBy
 		s.mu.Unlock()
 	}
 	for _, e := range c.Exporters {

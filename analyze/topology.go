@@ -3,12 +3,18 @@ package analyze
 import (
 	"time"
 
+	"github.com/waybill-int/waybill/analyze/portcount"
 	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
 // Topology returns nodes with their ports and what is behind these, links, and hosts: all that paths show.
-func (c *Collector) Topology() telemetry.Topology {
+func (c *Collector) Topology() telemetry.Topology { return c.topology(false) }
+
+// Ports is Topology with the nodes and ports too that only counters of devices tell of.
+func (c *Collector) Ports() telemetry.Topology { return c.topology(true) }
+
+func (c *Collector) topology(counted bool) telemetry.Topology {
 	t := telemetry.Topology{Links: c.Links()}
 	t.Hosts, t.HostsLeftOut = c.Hosts()
 	paths := c.mergedPaths()
@@ -20,8 +26,22 @@ func (c *Collector) Topology() telemetry.Topology {
 			}
 		}
 	}
+	for _, p := range c.countedPorts() {
+		b.Counted(p.Node, p.Port, &p.PortCounters, counted)
+	}
 	b.Finish(&t)
 	return t
+}
+
+// countedPorts returns what devices count at their ports.
+func (c *Collector) countedPorts() (list []portcount.Port) {
+	for _, s := range c.Shards {
+		s.mu.Lock()
+		nowNs := s.lastNs
+		s.mu.Unlock()
+		list = append(list, s.counted.Ports(&s.mu, nowNs)...)
+	}
+	return list
 }
 
 // addToNode adds what a path tells of a node.

@@ -93,7 +93,7 @@ func numberIn(v reflect.Value) *uint32 {
 
 func fillPort(v *telemetry.Inventory, node uint32, p *telemetry.NodePort) {
 	known := v.Port(&node, &p.Port)
-	p.PortName, p.Speed = known.Name, known.Speed
+	p.PortName, p.Speed = known.Name, cmp.Or(known.Speed, p.Speed)
 }
 
 func fillPlaces(v *telemetry.Inventory, host *telemetry.Host) {
@@ -142,9 +142,9 @@ func (h *handler) inventory(w http.ResponseWriter, r *http.Request, p *params) {
 	if h.cfg.InventorySources != nil {
 		answer.Sources = h.cfg.InventorySources()
 	}
-	behind := h.behindPorts(v)
+	told := h.toldPorts(v)
 	ids := slices.Collect(maps.Keys(v.Nodes))
-	for id := range behind {
+	for id := range told {
 		if _, ok := v.Nodes[id]; !ok {
 			ids = append(ids, id)
 		}
@@ -168,7 +168,7 @@ func (h *handler) inventory(w http.ResponseWriter, r *http.Request, p *params) {
 		}
 		node.From = originsOf("name", nameFrom, "role", n.From.Role, "site", n.From.Site, "queue_unit", unitFrom)
 		ports := slices.Collect(maps.Keys(n.Ports))
-		for port := range behind[id] {
+		for port := range told[id] {
 			if _, ok := n.Ports[port]; !ok {
 				ports = append(ports, port)
 			}
@@ -176,8 +176,11 @@ func (h *handler) inventory(w http.ResponseWriter, r *http.Request, p *params) {
 		slices.Sort(ports)
 		for _, port := range ports {
 			q := n.Ports[port]
+			if speed := told[id][port].speed; q.Speed == 0 && speed != 0 {
+				q.Speed, q.From.Speed = speed, originSFlow
+			}
 			node.Ports = append(node.Ports, types.InventoryPort{
-				Port: port, Name: q.Name, Speed: q.Speed, QueueSize: q.QueueSize, To: behind[id][port],
+				Port: port, Name: q.Name, Speed: q.Speed, QueueSize: q.QueueSize, To: told[id][port].to,
 				Description: q.Description, From: originsOf("name", q.From.Name, "description", q.From.Description,
 					"speed_bps", q.From.Speed, "queue_size", q.From.QueueSize),
 			})
@@ -192,8 +195,11 @@ func (h *handler) inventory(w http.ResponseWriter, r *http.Request, p *params) {
 	writeAnswer(w, answer)
 }
 
-// originConfiguration is the origin of what stands in the configuration itself or in the policy.
-const originConfiguration telemetry.InventoryOrigin = "configuration"
+// Origins that are no source of the inventory.
+const (
+	originConfiguration telemetry.InventoryOrigin = "configuration" // it stands there itself, or in the policy
+	originSFlow         telemetry.InventoryOrigin = "sflow"         // the device tells it with its counters
+)
 
 // originsOf returns the origins of values by their keys, which come in turn; those that there are.
 func originsOf(keysAndOrigins ...any) types.Origins {
@@ -206,9 +212,16 @@ func originsOf(keysAndOrigins ...any) types.Origins {
 	return origins
 }
 
-// behindPorts says of each port that reports name what is behind it, as far as that is known, by node.
-func (h *handler) behindPorts(v *telemetry.Inventory) map[uint32]map[uint32]string {
-	t := h.cfg.Collector.Topology()
+// A toldPort is what is told of a port that reports or counters name: what is behind it, as far as that is known, and
+// its speed in bit/s, 0 if its device does not tell.
+type toldPort struct {
+	to    string
+	speed uint64
+}
+
+// toldPorts returns the ports that reports or counters name, by node.
+func (h *handler) toldPorts(v *telemetry.Inventory) map[uint32]map[uint32]toldPort {
+	t := h.cfg.Collector.Ports()
 	hosts := map[[2]uint32][]string{} // by node and port
 	for _, host := range t.Hosts {
 		at := host.Places[0]                     // the latest
@@ -220,24 +233,23 @@ func (h *handler) behindPorts(v *telemetry.Inventory) map[uint32]map[uint32]stri
 			hosts[place] = append(hosts[place], name)
 		}
 	}
-	behind := map[uint32]map[uint32]string{}
+	told := map[uint32]map[uint32]toldPort{}
 	for _, n := range t.Nodes {
-		behind[n.ID] = map[uint32]string{}
+		told[n.ID] = map[uint32]toldPort{}
 		for _, p := range n.Ports {
-			there := hosts[[2]uint32{n.ID, p.Port}]
+			there, to := hosts[[2]uint32{n.ID, p.Port}], ""
 			switch {
 			case p.ToNode != nil:
-				behind[n.ID][p.Port] = portText(v, h.cfg.Collector.Names(), *p.ToNode, p.ToPort)
+				to = portText(v, h.cfg.Collector.Names(), *p.ToNode, p.ToPort)
 			case len(there) == 1:
-				behind[n.ID][p.Port] = there[0]
+				to = there[0]
 			case len(there) > 1:
-				behind[n.ID][p.Port] = fmt.Sprintf("%d hosts", len(there))
-			default:
-				behind[n.ID][p.Port] = ""
+				to = fmt.Sprintf("%d hosts", len(there))
 			}
+			told[n.ID][p.Port] = toldPort{to, p.Speed}
 		}
 	}
-	return behind
+	return told
 }
 
 // portText names a port with its node: leaf1 Ethernet6, or leaf1 port 6.

@@ -54,6 +54,12 @@ var (
 	sampledUnplacedDesc = desc("sampled_unplaced_total",
 		"Samples and flow records that are in no flow because a table was full.")
 
+	countedPortsDesc     = desc("counted_ports", "Ports of which devices tell counters by sFlow.")
+	countersUnplacedDesc = desc("counters_unplaced_total",
+		"Samples of counters of ports that are in no list because the table was full.")
+	countersPassedByDesc = desc("counters_passed_by_total",
+		"Samples of counters of ports that came again or too late, or of a second agent that counts at the same port.")
+
 	eventsOpenDesc     = desc("events_open", "Events that go on.")
 	eventsDesc         = desc("events_total", "Events that were found, also those that go on.")
 	eventsUnplacedDesc = desc("events_unplaced_total",
@@ -133,7 +139,8 @@ var (
 		flowsLimitDesc, flowsEvictedDesc, flowsRejectedDesc, pathsDesc, pathsEvictedDesc, joinsCutDesc, dropPlacesDesc,
 		dropsUnplacedDesc, eventsOpenDesc,
 		judgementsPostponedDesc, judgementsLeftOutDesc, wrongChecksumsDesc, wrongL4ChecksumsDesc, findingsUnplacedDesc,
-		samplesUnplacedDesc, sampledFlowsDesc, sampledUnplacedDesc,
+		samplesUnplacedDesc, sampledFlowsDesc, sampledUnplacedDesc, countedPortsDesc, countersUnplacedDesc,
+		countersPassedByDesc,
 		eventsDesc, eventsUnplacedDesc, queuesDesc, queuesUnplacedDesc, attacksDesc,
 		attackTargetsDesc, attackWatchedDesc, attackOverflowDesc, attackUnwatchedDesc, attackRulesDesc,
 		mitigationRulesDesc, mitigationActionsDesc,

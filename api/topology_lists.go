@@ -29,7 +29,7 @@ func (h *handler) ports(ctx context.Context, p *params) (answer, *types.Problem)
 		}
 		t = *found
 	} else {
-		t = h.cfg.Collector.Topology()
+		t = h.cfg.Collector.Ports()
 	}
 	ports := []types.Port{}
 	for i := range t.Nodes {

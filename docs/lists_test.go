@@ -240,6 +240,7 @@ var spread = map[string]string{
 	"uncertainty_ns": ofLists, "kernel_drops": ofLists, "step_ns": ofLists,
 	"from_port": ofLinks, "utilization_samples": ofLinks,
 	"peak_bytes": "tables show it in the unit of the queue",
+	"speed_bps":  "the inventory has it, a port, and what the device says with its counters",
 }
 
 // TestFieldNames: a field is declared, and all else derives from that. What is looked at are names of two words and

@@ -28,7 +28,7 @@ type TopologyNode struct {
 type NodePort struct {
 	Port        uint32       `json:"port" doc:"the port"`
 	PortName    string       `json:"port_name,omitempty" filter:"-" doc:"its name, if the inventory has one"`
-	Speed       uint64       `json:"speed_bps,omitempty" filter:"-" unit:"bit/s" doc:"what it carries at most, if the inventory says so"`
+	Speed       uint64       `json:"speed_bps,omitempty" filter:"-" unit:"bit/s" doc:"what it carries at most, if the inventory or the device says so"`
 	ToNode      *uint32      `json:"to_node,omitempty" kind:"node" doc:"the node behind it"`
 	ToName      string       `json:"to_name,omitempty" doc:"name of that node, if it has one"`
 	ToPort      *uint32      `json:"to_port,omitempty" doc:"the port of that node"`
@@ -36,8 +36,11 @@ type NodePort struct {
 	Received    uint64       `json:"received" doc:"packets that came in by it"`
 	Sent        uint64       `json:"sent" doc:"packets that left by it"` // and that left by it
 	Utilization *Utilization `json:"utilization,omitempty"`
-	First       time.Time    `json:"first" doc:"when the first report about it was received"`
-	Last        time.Time    `json:"last" doc:"when the latest report about it was received"`
+	// of now only
+	Counters *PortCounters `json:"counters,omitempty"`
+
+	First time.Time `json:"first" doc:"when the first report about it was received"`
+	Last  time.Time `json:"last" doc:"when the latest report about it was received"`
 }
 
 // A Host is an address that packets came from or went to, inside a tunnel if it has one.

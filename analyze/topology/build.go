@@ -18,7 +18,8 @@ type Builder struct {
 // A BuiltNode is a node that is being put together.
 type BuiltNode struct {
 	telemetry.TopologyNode
-	ports map[uint32]*BuiltPort
+	ports   map[uint32]*BuiltPort
+	counted bool // only counters tell of it
 }
 
 // A BuiltPort is a port of it.
@@ -59,6 +60,27 @@ func (n *BuiltNode) Port(number uint32, first, last time.Time) *BuiltPort {
 	}
 	Widen(&port.First, &port.Last, first, last)
 	return port
+}
+
+// Counted notes what the device of a port counts there. Nodes and ports that packets show keep the times of their
+// packets; others are made if add says so.
+func (b *Builder) Counted(node, number uint32, c *telemetry.PortCounters, add bool) {
+	n := b.Nodes[node]
+	if n == nil || n.counted {
+		if !add {
+			return
+		}
+		n = b.Node(node, c.First, c.Last)
+		n.counted = true
+	}
+	port := n.ports[number]
+	if port == nil {
+		if !add {
+			return
+		}
+		port = n.Port(number, c.First, c.Last)
+	}
+	port.Counters, port.Speed = c, c.Speed
 }
 
 // Widen makes the time from first to last one that has that from a to b in it, too.

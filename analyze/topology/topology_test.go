@@ -1,6 +1,8 @@
 package topology
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -100,5 +102,39 @@ func TestHosts(t *testing.T) {
 	if before.Name != "leaf1" || *before.Port != 10 || before.Packets != 99 || before.Confidence != 0.99 ||
 		!before.Last.Equal(time.Unix(0, 20)) {
 		t.Errorf("the place before is %+v", before)
+	}
+}
+
+// What a device counts stands beside what packets show, whose times it does not change; nodes and ports that only
+// counters tell of are there if that is asked for.
+func TestCounted(t *testing.T) {
+	at := func(s int64) time.Time { return time.Unix(s, 0).UTC() }
+	for _, add := range []bool{false, true} {
+		b := NewBuilder(nil, nil)
+		b.Node(1, at(10), at(20)).Port(5, at(10), at(20)).Received = 7
+		for _, port := range [][2]uint32{{1, 5}, {1, 6}, {2, 8}, {2, 9}} {
+			b.Counted(port[0], port[1], &telemetry.PortCounters{
+				Speed: 1e9, First: at(int64(port[1])), Last: at(90 + int64(port[1])),
+			}, add)
+		}
+		var told telemetry.Topology
+		b.Finish(&told)
+		var got []string
+		for _, n := range told.Nodes {
+			got = append(got, fmt.Sprintf("node %d from %d to %d", n.ID, n.First.Unix(), n.Last.Unix()))
+			for _, p := range n.Ports {
+				got = append(got, fmt.Sprintf("port %d from %d to %d, %d packets, %d bit/s, counted until %d",
+					p.Port, p.First.Unix(), p.Last.Unix(), p.Received, p.Speed, p.Counters.Last.Unix()))
+			}
+		}
+		want := []string{"node 1 from 10 to 20", "port 5 from 10 to 20, 7 packets, 1000000000 bit/s, counted until 95"}
+		if add {
+			want = append(want, "port 6 from 6 to 96, 0 packets, 1000000000 bit/s, counted until 96",
+				"node 2 from 8 to 99", "port 8 from 8 to 98, 0 packets, 1000000000 bit/s, counted until 98",
+				"port 9 from 9 to 99, 0 packets, 1000000000 bit/s, counted until 99")
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("add %v:\n got %q\nwant %q", add, got, want)
+		}
 	}
 }

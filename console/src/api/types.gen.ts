@@ -1315,6 +1315,7 @@ export interface components {
             until?: string;
         };
         NodePort: {
+            counters?: components["schemas"]["PortCounters"];
             first: string;
             hosts?: number;
             last: string;
@@ -1414,6 +1415,7 @@ export interface components {
             start?: string;
         };
         Port: {
+            counters?: components["schemas"]["PortCounters"];
             first: string;
             hosts?: number;
             last: string;
@@ -1428,6 +1430,25 @@ export interface components {
             to_node?: number;
             to_port?: number;
             utilization?: components["schemas"]["Utilization"];
+        };
+        PortCounters: {
+            admin: string;
+            first: string;
+            in_bps?: number;
+            in_discards?: number;
+            in_errors?: number;
+            in_pps?: number;
+            in_use?: number;
+            interval_ns?: number;
+            last: string;
+            oper: string;
+            out_bps?: number;
+            out_discards?: number;
+            out_errors?: number;
+            out_pps?: number;
+            out_use?: number;
+            restarts: number;
+            speed_bps?: number;
         };
         PortList: {
             completeness?: components["schemas"]["Completeness"];
