@@ -86,6 +86,18 @@ what packets showed: a link without packets is not in it, and neither is a switc
 				title: "USE", wide: true, right: true,
 				cell: func(_ *view, r *topologyRow) Cell { return PlainCell(r.use()) },
 			},
+			{title: "COUNTED IN", wide: true, right: true, cell: func(_ *view, r *topologyRow) Cell {
+				return PlainCell(r.ofPort(func(p *client.NodePort) string {
+					c := cmp.Or(p.Counters, &client.PortCounters{})
+					return countedText(c.InBPS, c.InUse, c.InDiscards, c.InErrors)
+				}))
+			}},
+			{title: "COUNTED OUT", wide: true, right: true, cell: func(_ *view, r *topologyRow) Cell {
+				return PlainCell(r.ofPort(func(p *client.NodePort) string {
+					c := cmp.Or(p.Counters, &client.PortCounters{})
+					return countedText(c.OutBPS, c.OutUse, c.OutDiscards, c.OutErrors)
+				}))
+			}},
 			{title: "FIRST SEEN", wide: true, cell: func(v *view, r *topologyRow) Cell { return v.age(r.seen[0]) }},
 			{title: "LAST SEEN", cell: func(v *view, r *topologyRow) Cell { return v.age(r.seen[1]) }},
 		},

@@ -54,3 +54,22 @@ func TestTopologyFollow(t *testing.T) {
 		t.Errorf("code %d, said %q, got\n%s, want\n%s", code, stderr, text, want)
 	}
 }
+
+// With -o wide a port has what its device counts, as far as it does.
+func TestTopologyCounters(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"generated_at":"2026-11-21T09:01:00Z","total":1,"links":[],"hosts":[],"nodes":[{"id":1,
+"packets":5,"first":"2026-11-21T09:00:00Z","last":"2026-11-21T09:00:00Z","ports":[
+{"port":5,"speed_bps":100000000,"received":1,"sent":2,"first":"2026-11-21T09:00:00Z","last":"2026-11-21T09:00:00Z",
+"counters":{"in_bps":12500000,"in_use":0.125,"in_discards":3,"in_errors":1,"out_bps":0,"out_use":0,"out_discards":0}},
+{"port":6,"received":1,"sent":2,"first":"2026-11-21T09:00:00Z","last":"2026-11-21T09:00:00Z"}]}]}`)
+	}))
+	t.Cleanup(s.Close)
+	stdout, stderr, code := runQuery(t, "topology", "--server", s.URL, "-o", "wide", "--no-headers")
+	lines := strings.Split(stdout, "\n")
+	const counted = "  12.5Mbit/s (12%), 3 discards, 1 error  0bit/s  "
+	if code != 0 || len(lines) < 3 || !strings.Contains(lines[1], counted) || strings.Contains(lines[2], "bit/s") {
+		t.Errorf("code %d, %s\n%s", code, stderr, stdout)
+	}
+}

@@ -146,6 +146,7 @@ type (
 	NodeHop          = telemetry.NodeHop
 	Sample           = telemetry.Sample
 	NodePort         = telemetry.NodePort
+	PortCounters     = telemetry.PortCounters
 	OutputStatus     = telemetry.OutputStatus
 	Path             = telemetry.Path
 	PathHop          = telemetry.PathHop
