@@ -71,6 +71,7 @@ export type Mitigation = Schemas['Mitigation'];
 export type Node = Schemas['Node'];
 export type NodeHop = Schemas['NodeHop'];
 export type NodePort = Schemas['NodePort'];
+export type PortCounters = Schemas['PortCounters'];
 export type Path = Schemas['Path'];
 export type PathHop = Schemas['PathHop'];
 export type PathRecord = Schemas['PathRecord'];
