@@ -104,8 +104,7 @@ type reportLoss struct {
 	unknown bool      // its sequence numbers do not tell
 }
 
-// countLost notes what was lost of the reports of an exporter since the last scan. A lost datagram had as many
-// reports as others of the exporter have.
+// countLost notes what was lost of the reports of an exporter since the last scan.
 func (d *exporterDetector) countLost(before, now exporterCount) {
 	if !now.Key.HasNode {
 		return
@@ -120,8 +119,7 @@ func (d *exporterDetector) countLost(before, now exporterCount) {
 		return
 	}
 	if now.Lost > before.Lost {
-		each := (now.Reports + now.Received - 1) / max(now.Received, 1)
-		r.lost += (now.Lost - before.Lost) * max(each, 1)
+		r.lost += now.ReportsOf(now.Lost - before.Lost)
 	}
 }
 

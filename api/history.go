@@ -36,7 +36,7 @@ func histories() map[string]history {
 		"queues":    ofRecords("queues", store.Queues),
 		"links":     ofRecords("links", store.Links),
 		"drops":     {store.Drops, types.Records["drops"], filter.Drops, nil},
-		"exporters": {store.Exporters, types.Records["exporters"], filter.Exporters, nil},
+		"exporters": {store.Exporters, types.Records["exporters"], filter.Exporters.Kept(), nil},
 		"events":    {store.Events, nil, filter.Events.Kept(), types.Records["events"]},
 	}
 }

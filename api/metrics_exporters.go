@@ -54,6 +54,9 @@ func (s *exporterScrape) Collect(ch chan<- prometheus.Metric) {
 		if e.Lost != nil {
 			sums[exporterCounter{id, exporterLostDesc}] += *e.Lost
 		}
+		if e.RecordsLost != nil {
+			sums[exporterCounter{id, exporterRecordsLostDesc}] += *e.RecordsLost
+		}
 		addReasons(errors, e)
 	}
 	s.collectReports(ch)

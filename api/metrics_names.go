@@ -123,6 +123,8 @@ var (
 	exporterReceivedDesc = exporterDesc("received_total", "Datagrams received from the exporter.")
 	exporterLostDesc     = exporterDesc("lost_total",
 		"Datagrams that its sequence numbers say are missing. Absent where they do not count. One that comes late is taken off the next losses.")
+	exporterRecordsLostDesc = exporterDesc("records_lost_total",
+		"Data records that its sequence numbers say are missing, where these count records. One that comes late is taken off the next losses.")
 	exporterReorderedDesc = exporterDesc("reordered_total", "Datagrams that came after a later one.")
 	exporterDuplicateDesc = exporterDesc("duplicate_total", "Datagrams with a sequence number that was there before.")
 	exporterRestartedDesc = exporterDesc("restarted_total", "Times that its sequence numbers began anew.")
@@ -151,7 +153,8 @@ var (
 		baselinesUnplacedDesc, baselinesUnusualDesc, completenessDesc, lossUnknownDesc, ledgerEarlyDesc,
 	}
 	exporterDescs = []*prometheus.Desc{
-		datagramErrorsDesc, exporterReceivedDesc, exporterLostDesc, exporterReorderedDesc, exporterDuplicateDesc,
+		datagramErrorsDesc, exporterReceivedDesc, exporterLostDesc, exporterRecordsLostDesc,
+		exporterReorderedDesc, exporterDuplicateDesc,
 		exporterRestartedDesc, exporterReportsDesc,
 	}
 )

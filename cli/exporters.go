@@ -88,9 +88,10 @@ func exportersQuestion() question[client.ExporterList, client.Exporter] {
 		name:  "exporters",
 		short: "list who sends reports, and what was lost of them or could not be read",
 		long: `Exporters lists the senders of reports with an account of their datagrams: received, lost on the way as far as the
-sequence numbers tell, and those of which a part (DAMAGED) or nothing (MALFORMED) could be read, with the reasons. The loss
-of an exporter whose sequence numbers do not count is unknown; it is not zero. Sources that may not send what they send are
-listed last, with how many of their datagrams were refused.`,
+sequence numbers tell, and those of which a part (DAMAGED) or nothing (MALFORMED) could be read, with the reasons. Of IPFIX,
+whose numbers count records, it is records that were lost. The loss of an exporter whose sequence numbers do not count is
+unknown; it is not zero. Sources that may not send what they send are listed last, with how many of their datagrams were
+refused.`,
 		example: `  waybill exporters
   waybill exporters --source 10.0.0.0/24
   waybill exporters --node leaf1 -o json
@@ -121,6 +122,9 @@ func lossCell(e *client.Exporter) Cell {
 	if e.Refused > 0 {
 		return PlainCell(unknown)
 	}
+	if e.RecordsLost != nil {
+		return recordsCell(int64(*e.RecordsLost))
+	}
 	if e.Lost == nil {
 		return Cell{"unknown", yellow}
 	}
@@ -130,6 +134,15 @@ func lossCell(e *client.Exporter) Cell {
 	}
 	sent := float64(lost) + float64(e.Received-min(e.Duplicate, e.Received))
 	return Cell{fmt.Sprintf("%d (%s)", lost, percentText(float64(lost)/sent)), red}
+}
+
+// recordsCell returns how many records were lost, where these are what sequence numbers count.
+func recordsCell(lost int64) Cell {
+	text := fmt.Sprintf("%d records", lost)
+	if lost > 0 {
+		return Cell{text, red}
+	}
+	return PlainCell(text)
 }
 
 // percentText returns a share as 12%, 1.25% or <0.01%.
@@ -149,7 +162,7 @@ func noteText(e *client.Exporter) string {
 	if e.Refused > 0 {
 		return fmt.Sprintf("refused %d: %s", e.Refused, e.RefusedBecause)
 	}
-	if e.Lost == nil {
+	if e.Lost == nil && e.RecordsLost == nil {
 		notes = append(notes, "loss unknown: "+strings.TrimPrefix(e.LossKnown, "no: "))
 	}
 	if len(e.Damaged) > 0 {

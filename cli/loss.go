@@ -28,9 +28,9 @@ func newLossCommand() *cobra.Command {
 		short: "account for every report, from the exporter to the store",
 		long: `Loss accounts for every datagram of every exporter: what was sent, as far as the sequence numbers tell, what of it was lost and
 arrived, what came twice, what could not be read, and, with -o wide, what became of the reports that this left, in the tables
-and in the store. The lines below the table tell what the kernel dropped, which is among the lost, and what the tables did.
-Without --since it is about all time; the last hour is kept in intervals of 10 seconds. What is not known is unknown, and not
-zero.`,
+and in the store. Of IPFIX, whose numbers count records, it says how many records were lost. The lines below the table tell what
+the kernel dropped, which is among the lost, and what the tables did. Without --since it is about all time; the last hour is
+kept in intervals of 10 seconds. What is not known is unknown, and not zero.`,
 		example: `  waybill loss
   waybill loss --since 10m --node leaf1
   waybill loss --since 5m --intervals -o csv
@@ -85,10 +85,14 @@ zero.`,
 func (r *lossRow) state() string {
 	who := fmt.Sprint(r.Socket, " ", r.Source, " ", numberText(r.Node, unknown), " ", numberText(r.HWID, unknown), " ",
 		r.Version)
+	var records int64
+	if r.RecordsLost != nil {
+		records = *r.RecordsLost
+	}
 	switch i := r.interval; {
 	case i == nil:
-		return fmt.Sprint(who, " ", numberText(r.Lost, unknown), " ", numberText(r.Late, unknown), " ", r.Restarted,
-			" ", sumOf(r.Malformed), " ", sumOf(r.Damaged))
+		return fmt.Sprint(who, " ", numberText(r.Lost, unknown), " ", records, " ", numberText(r.Late, unknown), " ",
+			r.Restarted, " ", sumOf(r.Malformed), " ", sumOf(r.Damaged))
 	case i.Open:
 		return who + " open"
 	default:
@@ -119,6 +123,8 @@ func (r *lossRow) intervalText() string {
 // lostCell returns how many were lost, with their share of what was sent.
 func (r *lossRow) lostCell() Cell {
 	switch {
+	case r.RecordsLost != nil:
+		return recordsCell(*r.RecordsLost)
 	case r.Lost == nil:
 		return Cell{"unknown", yellow}
 	case *r.Lost == 0:
@@ -129,7 +135,7 @@ func (r *lossRow) lostCell() Cell {
 
 func (r *lossRow) note() string {
 	var notes []string
-	if r.Lost == nil {
+	if r.Lost == nil && r.RecordsLost == nil {
 		notes = append(notes, "loss unknown: "+strings.TrimPrefix(r.LossKnown, "no: "))
 	}
 	if r.Restarted > 0 {

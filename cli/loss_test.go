@@ -50,3 +50,22 @@ func TestFollowLoss(t *testing.T) {
 		t.Errorf("code %d, said %q, got %s, want %s\n%s", code, stderr, list, want, stdout)
 	}
 }
+
+// Where records are lost, and nobody knows how many datagrams, tables say so.
+func TestLostRecords(t *testing.T) {
+	for lost, want := range map[int64]Cell{7: {"7 records", red}, 0: PlainCell("0 records"), -2: PlainCell("-2 records")} {
+		r := lossRow{Loss: telemetry.Loss{LossKnown: "no: see records_lost"}}
+		r.RecordsLost = &lost
+		if got := r.lostCell(); got != want || r.note() != "" {
+			t.Errorf("got %+v, %q, want %+v", got, r.note(), want)
+		}
+		if lost < 0 {
+			continue
+		}
+		n := uint64(lost)
+		e := client.Exporter{LossKnown: "no: see records_lost", RecordsLost: &n}
+		if got := lossCell(&e); got != want || noteText(&e) != "" {
+			t.Errorf("got %+v, %q, want %+v", got, noteText(&e), want)
+		}
+	}
+}

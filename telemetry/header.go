@@ -16,6 +16,17 @@ const (
 	Malformed                // nothing was
 )
 
+// A Counting says what the sequence numbers of an exporter count.
+type Counting uint8
+
+// What numbers count.
+const (
+	CountsDatagrams Counting = iota // as nearly all do
+	CountsRecords                   // data records, as those of IPFIX should (RFC 7011 §3.1)
+	CountsUnsettled                 // that is not known yet
+	CountsChanged                   // that is not known any more
+)
+
 // A Header is what the datagram as a whole tells: who sent it, its place in the sequence, and what became of it.
 type Header struct {
 	Collector   string // that received it, says the receiver; "": this process. Decode leaves it
@@ -29,9 +40,15 @@ type Header struct {
 	Domain      uint32 // sub-agent of sFlow, observation domain of NetFlow and IPFIX: each counts for itself
 	NodeID      uint32
 	Sequence    uint32
+	Counting    Counting
+	// Where records are counted: how many are missing beyond those that were already, below 0 where they came late, and
+	// whether the numbers began anew.
+	RecordsMissing   int64
+	RecordsRestarted bool
+
 	Reports     int  // usable reports in it
 	PartlyNamed bool // other datagrams of its exporter may name the node, or not; in version 0.5 that is always so
-	Repeated    bool // it came before, says the account of its exporter; Decode clears it
+	Repeated    bool // it came before, says the account of its exporter, or Decode, which clears it otherwise
 	Dialect     string
 	Account     uint32 // number of the account of its exporter, from 1 on, says the account; 0: it has none
 	Datagram    []byte // a view of what Decoder.Decode was given

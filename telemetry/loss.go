@@ -15,8 +15,10 @@ type LossCount struct {
 	Sent    *uint64 `json:"sent" table:"SENT" doc:"how far the sequence numbers advanced"`
 	Arrived *uint64 `json:"arrived" table:"ARRIVED" doc:"different numbers that arrived"`
 	Lost    *uint64 `json:"lost" table:"LOST" doc:"numbers that did not arrive"`
-	Away    *uint64 `json:"away" table:"AWAY,wide" doc:"of these, those that went by while no collector was running"`
-	Late    *uint64 `json:"late" table:"LATE" doc:"numbers that arrived after their interval was closed"`
+	// Where the numbers count records, as in IPFIX: what is missing of them. Below 0: more came late than are missing.
+	RecordsLost *int64  `json:"records_lost,omitempty" table:"RECORDS LOST,wide" doc:"data records that did not arrive, where sequence numbers count these"`
+	Away        *uint64 `json:"away" table:"AWAY,wide" doc:"of these, those that went by while no collector was running"`
+	Late        *uint64 `json:"late" table:"LATE" doc:"numbers that arrived after their interval was closed"`
 	// datagrams with a number that was there before, or that is too old to tell
 	Duplicate *uint64 `json:"duplicate" table:"DUPLICATE" doc:"datagrams with a number that was there before"`
 	Reordered *uint64 `json:"reordered" table:"REORDERED,wide" doc:"datagrams that came after a later one"`

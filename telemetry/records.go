@@ -249,11 +249,13 @@ type Exporter struct {
 	Received uint64 `json:"received" table:"RECEIVED" doc:"datagrams received"`
 	Reports  uint64 `json:"reports" table:"REPORTS" doc:"usable reports in them"`
 	// Lost is nil where the sequence numbers do not count; LossKnown says so in words.
-	Lost      *uint64 `json:"lost" table:"LOST" doc:"datagrams that are missing, where sequence numbers tell"`
-	LossKnown string  `json:"loss_known" table:"NOTE,end" doc:"yes, or no: and why"`
-	Reordered uint64  `json:"reordered" table:"REORDERED,wide" doc:"datagrams that came late"`
-	Duplicate uint64  `json:"duplicate" table:"DUPLICATE,wide" doc:"datagrams that came again"`
-	Restarted uint64  `json:"restarted" table:"RESTARTED,wide" doc:"how often the numbers began anew"`
+	Lost *uint64 `json:"lost" table:"LOST" doc:"datagrams that are missing, where sequence numbers tell"`
+	// RecordsLost is known where sequence numbers count records, as in IPFIX, and Lost is not.
+	RecordsLost *uint64 `json:"records_lost,omitempty" table:"RECORDS LOST,wide" live:"ask for the list of now" doc:"data records that are missing, where sequence numbers count these"`
+	LossKnown   string  `json:"loss_known" table:"NOTE,end" doc:"yes, or no: and why"`
+	Reordered   uint64  `json:"reordered" table:"REORDERED,wide" doc:"datagrams that came late"`
+	Duplicate   uint64  `json:"duplicate" table:"DUPLICATE,wide" doc:"datagrams that came again"`
+	Restarted   uint64  `json:"restarted" table:"RESTARTED,wide" doc:"how often the numbers began anew"`
 	// Malformed counts datagrams of which nothing could be used, Damaged those of which a part could; by error code.
 	Malformed map[string]uint64 `json:"malformed" table:"MALFORMED,bad" doc:"datagrams of which nothing could be read"`
 	Damaged   map[string]uint64 `json:"damaged" table:"DAMAGED,bad" doc:"datagrams of which a part could be read"`

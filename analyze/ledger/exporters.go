@@ -53,6 +53,8 @@ type exporter struct {
 	damaged, malformed uint64
 	repeated           uint64 // of reports, those of datagrams that came again
 	hasSequence        bool
+	counting           telemetry.Counting
+	recordsLost        int64               // where records are counted; it falls when some come late
 	nodeless           bool                // takes the reports of the source that do not name a node
 	contents           *[windowSize]uint32 // hashes of the first datagrams, see isCopy
 	dialect            string
@@ -101,6 +103,10 @@ func (e *Exporters) Observe(headers []telemetry.Header, nowNs int64) telemetry.O
 		if x == nil || key != recent.key {
 			if x = e.entry(key, h, nowNs); x == nil {
 				h.Account = 0
+				if h.Repeated { // these are in no table, and the others are
+					repeated++
+					e.repeated += uint64(h.Reports)
+				}
 				e.overflow++
 				e.unplaced += uint64(h.Reports)
 				continue
@@ -134,11 +140,33 @@ func (e *Exporters) Observe(headers []telemetry.Header, nowNs int64) telemetry.O
 			if (x.contents != nil || x.Unique < windowSize) && !x.stuck() {
 				x.noteContent(h)
 			}
+		} else if h.Repeated {
+			repeated++
+			e.repeated += uint64(h.Reports)
+			x.repeated += uint64(h.Reports)
+		}
+		if h.Counting != telemetry.CountsDatagrams || x.counting != telemetry.CountsDatagrams {
+			x.observeRecords(h, nowNs)
 		}
 	}
 	return telemetry.Origin{
 		Socket: e.socket, Turn: e.ledger.turn, Accounts: uint32(len(e.accounts)),
 		Repeated: repeated,
+	}
+}
+
+// observeRecords accounts for what a datagram says of what its number counts, and of records that are missing.
+func (x *exporter) observeRecords(h *telemetry.Header, nowNs int64) {
+	if !x.key.Header {
+		return // of several exporters
+	}
+	x.counting = h.Counting
+	x.recordsLost += h.RecordsMissing
+	if h.RecordsMissing > 0 {
+		x.gap = nowNs
+	}
+	if h.RecordsRestarted {
+		x.Restarted++
 	}
 }
 
@@ -294,6 +322,10 @@ func (x *exporter) answer() telemetry.Exporter {
 	} else {
 		a.Duplicate = 0 // where numbers do not count, nothing tells of duplicates either
 	}
+	if x.countsRecords() {
+		lost := x.lostRecords()
+		a.RecordsLost = &lost
+	}
 	return a
 }
 
@@ -301,9 +333,10 @@ func (x *exporter) answer() telemetry.Exporter {
 type Total struct {
 	Key               telemetry.ExporterKey
 	Received, Reports uint64 // datagrams, and reports in them
-	Lost              uint64 // as far as LossKnown
+	Lost              uint64 // as far as LossKnown: datagrams, or records
 	Restarted         uint64
 	LossKnown         bool
+	LostRecords       bool  // Lost are records, and not datagrams
 	LastNs            int64 // when the latest datagram came
 	GapNs             int64 // when the latest came behind missing ones
 }
@@ -318,12 +351,24 @@ func (e *Exporters) Totals(list []Total) []Total {
 			Key: x.key, Received: x.received, Reports: x.reports, Restarted: x.counts().corrected().restarted,
 			LossKnown: x.lossKnown() == lossIsKnown, LastNs: x.last, GapNs: x.gap,
 		}
-		if n.LossKnown {
+		switch {
+		case n.LossKnown:
 			n.Lost = x.lost()
+		case x.countsRecords():
+			n.Lost, n.LossKnown, n.LostRecords = x.lostRecords(), true, true
 		}
 		list = append(list, n)
 	}
 	return list
+}
+
+// ReportsOf returns how many reports there may have been in so many of what is lost. A lost datagram had as many as
+// others of the exporter have, and a record is one.
+func (n *Total) ReportsOf(lost uint64) uint64 {
+	if n.LostRecords {
+		return lost
+	}
+	return lost * max((n.Reports+n.Received-1)/max(n.Received, 1), 1)
 }
 
 // Counters are totals of Exporters.
@@ -346,6 +391,12 @@ const lossIsKnown = "yes"
 // lossKnown returns lossIsKnown, or why the loss is not known.
 func (x *exporter) lossKnown() string {
 	switch {
+	case x.countsRecords():
+		return "no: its sequence numbers count records: see records_lost"
+	case x.counting == telemetry.CountsUnsettled:
+		return "no: it is not known yet what its sequence numbers count"
+	case x.counting == telemetry.CountsChanged:
+		return "no: what its sequence numbers count has changed"
 	case !x.hasSequence:
 		return "no: its reports carry no sequence numbers that count"
 	case x.wild():
@@ -355,6 +406,12 @@ func (x *exporter) lossKnown() string {
 	}
 	return lossIsKnown
 }
+
+// countsRecords reports whether the sequence numbers are known to count records.
+func (x *exporter) countsRecords() bool { return x.counting == telemetry.CountsRecords }
+
+// lostRecords returns how many records are missing, where they are counted.
+func (x *exporter) lostRecords() uint64 { return uint64(max(x.recordsLost, 0)) }
 
 func reasons(counts *[wire.NumErrors]uint64) map[string]uint64 {
 	m := map[string]uint64{}

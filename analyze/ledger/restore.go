@@ -59,6 +59,7 @@ func (l *Ledger) restoreSocket(s *socketState, savedNs int64,
 		}
 		home[r.Exporter].ledger.add(row{
 			x: accounts[r.Exporter], start: r.Start, end: r.End, counts: r.Counts.counts(), known: r.Known,
+			records: r.Records,
 			reasons: reasonCounts(r.Reasons),
 		})
 	}
@@ -66,7 +67,8 @@ func (l *Ledger) restoreSocket(s *socketState, savedNs int64,
 		if now := s.Exporters[i].Counts.counts(); x != nil && now.received != s.Exporters[i].Closed.counts().received {
 			home[i].ledger.add(row{
 				x: x, start: s.OpensNs, end: savedNs, counts: now.minus(s.Exporters[i].Closed.counts()),
-				known: x.lossKnown() == lossIsKnown, reasons: reasonCounts(s.Exporters[i].Unclosed),
+				known: x.lossKnown() == lossIsKnown, records: x.countsRecords(),
+				reasons: reasonCounts(s.Exporters[i].Unclosed),
 			})
 		}
 	}
@@ -100,6 +102,7 @@ func (s *exporterState) exporter() *exporter {
 			Version: s.Version, Header: s.Header,
 		},
 		first: s.First, last: s.Last, dialect: s.Dialect, nodeless: s.Nodeless,
+		counting: s.Counting, recordsLost: n.recordsLost,
 		received: n.received, reports: n.reports, repeated: n.repeated, damaged: n.damaged, malformed: n.malformed,
 		closed: n, origin: n,
 		sequence: sequence{
@@ -144,7 +147,7 @@ func (s *countState) counts() counts {
 		received: s[0], reports: s[1], damaged: s[2], malformed: s[3],
 		sent: s[4], unique: s[5], late: s[6], away: s[7], duplicate: s[8], reordered: s[9], restarted: s[10],
 		revised:  revision{int64(s[11]), int64(s[12]), int64(s[13]), int64(s[14])},
-		repeated: s[15],
+		repeated: s[15], recordsLost: int64(s[16]),
 	}
 }
 

@@ -20,6 +20,7 @@ type counts struct {
 	sent, unique, late, away, duplicate, reordered, restarted uint64
 	revised                                                   revision
 	repeated                                                  uint64
+	recordsLost                                               int64
 	disposition                                               Disposition // of the reports
 }
 
@@ -28,7 +29,8 @@ func (x *exporter) counts() counts {
 		received: x.received, reports: x.reports, damaged: x.damaged, malformed: x.malformed,
 		sent: x.Sent, unique: x.Unique, late: x.Late, away: x.Away, duplicate: x.Duplicate, reordered: x.Reordered,
 		restarted: x.Restarted,
-		revised:   x.revised, repeated: x.repeated, disposition: x.disposition,
+		revised:   x.revised, repeated: x.repeated, recordsLost: x.recordsLost,
+		disposition: x.disposition,
 	}
 }
 
@@ -40,6 +42,7 @@ func (c counts) minus(b counts) counts {
 		duplicate: c.duplicate - b.duplicate, reordered: c.reordered - b.reordered,
 		restarted: c.restarted - b.restarted,
 		revised:   c.revised.minus(b.revised), repeated: c.repeated - b.repeated,
+		recordsLost: c.recordsLost - b.recordsLost,
 		disposition: c.disposition.minus(b.disposition),
 	}
 }
@@ -52,6 +55,7 @@ func (c counts) plus(b counts) counts {
 		duplicate: c.duplicate + b.duplicate, reordered: c.reordered + b.reordered,
 		restarted: c.restarted + b.restarted,
 		revised:   c.revised.plus(b.revised), repeated: c.repeated + b.repeated,
+		recordsLost: c.recordsLost + b.recordsLost,
 		disposition: c.disposition.plus(b.disposition),
 	}
 }
@@ -73,6 +77,7 @@ type row struct {
 	start, end int64  // nanoseconds since 1970
 	counts
 	known   bool // the sequence numbers count
+	records bool // they count records
 	reasons []reasonCount
 }
 
@@ -143,6 +148,7 @@ func (e *Exporters) closeInterval(endNs int64) {
 			x.rowNumber = l.add(row{
 				x: x, turn: l.turn, start: l.opensNs, end: endNs, counts: now.minus(x.closed),
 				known:   x.lossKnown() == lossIsKnown,
+				records: x.countsRecords(),
 				reasons: x.bad.since(x.closedBad),
 			})
 			x.closed = now

@@ -32,22 +32,23 @@ type socketState struct {
 }
 
 type exporterState struct {
-	Collector string            `json:"collector,omitempty"`
-	Source    netip.Addr        `json:"source"`
-	Version   telemetry.Version `json:"version"`
-	Node      *uint32           `json:"node"`
-	HWID      uint8             `json:"hw_id"`
-	Domain    uint32            `json:"domain,omitempty"`
-	Header    bool              `json:"header"`
-	Nodeless  bool              `json:"nodeless"`
-	Dialect   string            `json:"dialect"`
-	First     int64             `json:"first"`
-	Last      int64             `json:"last"`
-	Counts    countState        `json:"counts"`
-	Closed    countState        `json:"closed"`
-	Bad       []reasonState     `json:"bad"`
-	Unclosed  []reasonState     `json:"unclosed"` // of these, in the interval that was open
-	Sequence  *sequenceState    `json:"sequence"` // nil: its numbers do not count
+	Collector string             `json:"collector,omitempty"`
+	Source    netip.Addr         `json:"source"`
+	Version   telemetry.Version  `json:"version"`
+	Node      *uint32            `json:"node"`
+	HWID      uint8              `json:"hw_id"`
+	Domain    uint32             `json:"domain,omitempty"`
+	Header    bool               `json:"header"`
+	Nodeless  bool               `json:"nodeless"`
+	Dialect   string             `json:"dialect"`
+	First     int64              `json:"first"`
+	Last      int64              `json:"last"`
+	Counting  telemetry.Counting `json:"counting,omitempty"`
+	Counts    countState         `json:"counts"`
+	Closed    countState         `json:"closed"`
+	Bad       []reasonState      `json:"bad"`
+	Unclosed  []reasonState      `json:"unclosed"` // of these, in the interval that was open
+	Sequence  *sequenceState     `json:"sequence"` // nil: its numbers do not count
 }
 
 type sequenceState struct {
@@ -70,8 +71,9 @@ type runState struct {
 }
 
 // countState are counts: received, reports, damaged, malformed, sent, unique, late, away, duplicate, reordered,
-// restarted, and as two's complements what was revised: sent, arrived, away, restarted; repeated.
-type countState [16]uint64
+// restarted, and as two's complements what was revised: sent, arrived, away, restarted; repeated, and
+// lost records as a two's complement. Those that a state of before does not have are 0.
+type countState [17]uint64
 
 type reasonState struct {
 	Reason  string `json:"reason"`
@@ -84,6 +86,7 @@ type rowState struct {
 	Start    int64         `json:"s"`
 	End      int64         `json:"e"`
 	Known    bool          `json:"k"`
+	Records  bool          `json:"n,omitempty"`
 	Counts   countState    `json:"c"`
 	Reasons  []reasonState `json:"r,omitempty"`
 }
@@ -93,7 +96,7 @@ func (c counts) state() countState {
 		c.received, c.reports, c.damaged, c.malformed, c.sent, c.unique, c.late, c.away, c.duplicate, c.reordered,
 		c.restarted,
 		uint64(c.revised.sent), uint64(c.revised.arrived), uint64(c.revised.away), uint64(c.revised.restarted),
-		c.repeated,
+		c.repeated, uint64(c.recordsLost),
 	}
 }
 
@@ -151,7 +154,7 @@ func (e *Exporters) state() socketState {
 			continue // it tells of the tables and the store, and these of this process only
 		}
 		s.Rows = append(s.Rows,
-			rowState{numbers[r.x], r.start, r.end, r.known, r.counts.state(), reasonStates(r.reasons)})
+			rowState{numbers[r.x], r.start, r.end, r.known, r.records, r.counts.state(), reasonStates(r.reasons)})
 	}
 	return s
 }
@@ -161,8 +164,8 @@ func (x *exporter) state() exporterState {
 		Collector: x.key.Collector, Source: x.key.Source, Version: x.key.Version, HWID: x.key.HWID,
 		Domain: x.key.Domain,
 		Header: x.key.Header, Nodeless: x.nodeless,
-		Dialect: x.dialect,
-		First:   x.first, Last: x.last, Counts: x.counts().state(), Closed: x.closed.state(),
+		Dialect: x.dialect, Counting: x.counting,
+		First: x.first, Last: x.last, Counts: x.counts().state(), Closed: x.closed.state(),
 		Bad: reasonStates(x.bad.since(nil)), Unclosed: reasonStates(x.bad.since(x.closedBad)),
 	}
 	s.Node, _, _ = x.key.Describe()

@@ -68,17 +68,17 @@ func (s *lossSpan) exporters(e *Exporters) []telemetry.Loss {
 	sums := make(map[*exporter]*stretch, len(e.accounts))
 	of := func(x *exporter) *stretch {
 		if sums[x] == nil {
-			sums[x] = &stretch{known: true}
+			sums[x] = &stretch{known: true, records: true}
 		}
 		return sums[x]
 	}
 	for i := range e.ledger.list {
 		r := &e.ledger.list[i]
 		if s.has(r.start, r.end) {
-			of(r.x).add(&r.counts, r.known, r.reasons, r.turn != noTurn)
+			of(r.x).add(&r.counts, r.known, r.records, r.reasons, r.turn != noTurn)
 			if s.Intervals {
-				one := stretch{known: true}
-				one.add(&r.counts, r.known, r.reasons, r.turn != noTurn)
+				one := stretch{known: true, records: true}
+				one.add(&r.counts, r.known, r.records, r.reasons, r.turn != noTurn)
 				of(r.x).intervals = append(of(r.x).intervals, telemetry.LossInterval{
 					Start: time.Unix(0, r.start).UTC(), End: time.Unix(0, r.end).UTC(), LossCount: one.answer(s, false),
 				})
@@ -93,10 +93,11 @@ func (s *lossSpan) exporters(e *Exporters) []telemetry.Loss {
 		}
 		if now := x.counts(); open && now != x.closed {
 			more, known, reasons := now.minus(x.closed), x.lossKnown() == lossIsKnown, x.bad.since(x.closedBad)
-			of(x).add(&more, known, reasons, true)
+			records := x.countsRecords()
+			of(x).add(&more, known, records, reasons, true)
 			if s.Intervals {
-				one := stretch{known: true}
-				one.add(&more, known, reasons, true)
+				one := stretch{known: true, records: true}
+				one.add(&more, known, records, reasons, true)
 				of(x).intervals = append(of(x).intervals, telemetry.LossInterval{
 					Start: time.Unix(0, e.ledger.opensNs).UTC(), End: time.Unix(0, e.ledger.closesNs).UTC(), Open: true,
 					LossCount: one.answer(s, false),
@@ -107,7 +108,7 @@ func (s *lossSpan) exporters(e *Exporters) []telemetry.Loss {
 		if s.all() {
 			whole := &stretch{
 				counts: x.counts(), here: x.counts().minus(x.origin), isHere: true,
-				known: x.lossKnown() == lossIsKnown, reasons: x.bad.since(nil),
+				known: x.lossKnown() == lossIsKnown, records: x.countsRecords(), reasons: x.bad.since(nil),
 			}
 			if sum != nil {
 				whole.intervals = sum.intervals
@@ -125,6 +126,9 @@ func (s *lossSpan) exporters(e *Exporters) []telemetry.Loss {
 		if !sum.known && a.LossKnown == lossIsKnown {
 			a.LossKnown = "no: its sequence numbers did not count in some of these intervals"
 		}
+		if !sum.records && x.countsRecords() {
+			a.LossKnown = "no: it was not known what its sequence numbers count in some of these intervals"
+		}
 		a.Node, a.HWID, a.Version = x.key.Describe()
 		list = append(list, a)
 	}
@@ -137,17 +141,18 @@ type stretch struct {
 	here      counts // of these, what this process counted
 	isHere    bool   // it counted in some of them
 	known     bool
+	records   bool // numbers count records in all of them
 	reasons   []reasonCount
 	intervals []telemetry.LossInterval
 }
 
 // add adds an interval; here: this process counted in it.
-func (s *stretch) add(c *counts, known bool, reasons []reasonCount, here bool) {
+func (s *stretch) add(c *counts, known, records bool, reasons []reasonCount, here bool) {
 	s.counts = s.plus(*c)
 	if here {
 		s.here, s.isHere = s.here.plus(*c), true
 	}
-	s.known = s.known && known
+	s.known, s.records = s.known && known, s.records && records
 	s.reasons = append(s.reasons, reasons...)
 }
 
@@ -172,6 +177,10 @@ func (s *stretch) answer(span *lossSpan, corrected bool) telemetry.LossCount {
 		} else {
 			a.Malformed[r.reason.Error()] += r.n
 		}
+	}
+	if s.records {
+		lost := s.recordsLost
+		a.RecordsLost = &lost
 	}
 	if !s.known {
 		return a

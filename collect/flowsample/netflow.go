@@ -44,6 +44,7 @@ type domain struct {
 	owner     *NetFlow
 	templates int
 	rates     map[rateKey]uint32
+	account   *account
 	bootMs    uint64 // when its clock began, in ms since 1970 (systemInitTimeMilliseconds); 0: not told
 	last      time.Time
 }
@@ -59,7 +60,7 @@ func (n *NetFlow) Use(config *codepoint.Config) { n.reports.Use(config) }
 // A message is the header of a datagram.
 type message struct {
 	domainKey
-	sequence         uint32
+	tally
 	uptimeMs, timeMs uint64 // of the export: since the device began (NetFlow 9), and since 1970
 }
 
@@ -71,11 +72,11 @@ func readMessage(b []byte) (m message, sets []byte, cut, ok bool) {
 	switch m.version = binary.BigEndian.Uint16(b); {
 	case m.version == 9 && len(b) >= 20: // RFC 3954 §5.1
 		m.uptimeMs, m.timeMs = uint64(binary.BigEndian.Uint32(b[4:])), uint64(binary.BigEndian.Uint32(b[8:]))*1000
-		m.sequence, m.id = binary.BigEndian.Uint32(b[12:]), binary.BigEndian.Uint32(b[16:])
+		m.number, m.id = binary.BigEndian.Uint32(b[12:]), binary.BigEndian.Uint32(b[16:])
 		return m, b[20:], false, true
 	case m.version == 10: // RFC 7011 §3.1
 		m.timeMs = uint64(binary.BigEndian.Uint32(b[4:])) * 1000
-		m.sequence, m.id = binary.BigEndian.Uint32(b[8:]), binary.BigEndian.Uint32(b[12:])
+		m.number, m.id = binary.BigEndian.Uint32(b[8:]), binary.BigEndian.Uint32(b[12:])
 		length := int(binary.BigEndian.Uint16(b[2:]))
 		return m, b[16:min(max(length, 16), len(b))], length != len(b), true
 	}
@@ -97,11 +98,9 @@ func (n *NetFlow) Decode(payload []byte, src netip.AddrPort, dstPort uint16, bat
 	m.source = src.Addr().Unmap()
 	h.HWID, h.Domain = uint8(m.id), m.id
 	if m.version == 9 {
-		h.Version, h.Dialect, h.Sequence, h.HasSequence = telemetry.VersionNetFlow9, "netflow9", m.sequence, true
+		h.Version, h.Dialect, h.Counting = telemetry.VersionNetFlow9, "netflow9", telemetry.CountsDatagrams
 	} else {
-		// Its numbers count data records. Exporters differ in which: softflowd's are those of before the message and in
-		// it, without the options, and what is lost cannot be told from that.
-		h.Version, h.Dialect = telemetry.VersionIPFIX, "ipfix"
+		h.Version, h.Dialect, h.Counting = telemetry.VersionIPFIX, "ipfix", telemetry.CountsUnsettled
 	}
 	h.NodeID, h.HasNodeID = n.reports.NodeOf(src.Addr())
 	d := n.domains[m.domainKey]
@@ -142,8 +141,15 @@ func (n *NetFlow) Decode(payload []byte, src netip.AddrPort, dstPort uint16, bat
 	}
 	h.Reports, h.Reason = len(batch.Reports)-before, broke.reason
 	if h.Reason != 0 {
-		h.Outcome = telemetry.Damaged
+		h.Outcome, m.uncounted = telemetry.Damaged, true
 	}
+	if d != nil {
+		m.timeS = uint32(m.timeMs / 1000)
+		h.RecordsMissing, h.Repeated, h.RecordsRestarted = d.account.observe(&m.tally)
+		h.Counting = d.account.counting()
+	}
+	h.Sequence = m.number
+	h.HasSequence = h.Counting == telemetry.CountsDatagrams || d != nil && d.account.rule == messages
 }
 
 func (n *NetFlow) unreadable(broke *verdict) {
@@ -169,6 +175,7 @@ func (n *NetFlow) newDomain(key domainKey) *domain {
 	}
 	d := &domain{
 		NetFlowTemplateSystem: netflow.CreateTemplateSystem(), owner: n, rates: map[rateKey]uint32{}, last: now,
+		account: newAccount(key.version),
 	}
 	n.domains[key] = d
 	return d
@@ -266,6 +273,7 @@ func (n *NetFlow) data(d *domain, m *message, id uint16, b []byte, h *telemetry.
 	}
 	if template == nil {
 		n.add(NoTemplate, 1) // nobody knows how many records these are
+		m.uncounted = true
 		return
 	}
 	scopes, fields := fieldsOf(template)
@@ -278,8 +286,11 @@ func (n *NetFlow) data(d *domain, m *message, id uint16, b []byte, h *telemetry.
 			n.unreadable(broke)
 			return
 		case scopes != nil:
+			m.records++
 			d.option(m.version, scope, values)
 		default:
+			m.records++
+			m.flows++
 			n.flow(d, m, values, h)
 		}
 	}

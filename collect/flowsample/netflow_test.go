@@ -6,13 +6,16 @@ import (
 	"maps"
 	"net"
 	"net/netip"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/gopacket/gopacket"
 	"github.com/gopacket/gopacket/layers"
+	"github.com/gopacket/gopacket/pcapgo"
 
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/telemetry"
@@ -88,8 +91,8 @@ func TestNetFlow9(t *testing.T) {
 func TestIPFIXExample(t *testing.T) {
 	n := NewNetFlow(points(nil))
 	h, reports := read(n, unhex(t, rfc7011))
-	// the numbers of IPFIX are no account
-	if h.Outcome != telemetry.Decoded || h.Version != telemetry.VersionIPFIX || h.Domain != 123456 || h.HasSequence {
+	if h.Outcome != telemetry.Decoded || h.Version != telemetry.VersionIPFIX || h.Domain != 123456 || h.HasSequence ||
+		h.Counting != telemetry.CountsUnsettled {
 		t.Fatalf("got %+v", h)
 	}
 	wantOutcomes(t, n, map[Outcome]uint64{Sample: 3, Options: 2})
@@ -252,6 +255,120 @@ func TestSoftflowd(t *testing.T) {
 	}
 }
 
+// softflowdOf returns what softflowd sends of a capture with so many flows.
+func softflowdOf(t *testing.T, capture, version string, flows int) (payloads [][]byte) {
+	program, err := exec.LookPath("softflowd")
+	if err != nil {
+		t.Skip("softflowd is not installed")
+	}
+	socket, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close()
+	command := exec.CommandContext(t.Context(), program, "-r", capture, "-n", socket.LocalAddr().String(), "-v",
+		version, "-d", "-p", "pid", "-c", "none")
+	command.Dir = t.TempDir()
+	if out, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for n := NewNetFlow(points(nil)); flows > 0; {
+		b := make([]byte, 65536)
+		if err := socket.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		size, _, err := socket.ReadFrom(b)
+		if err != nil {
+			t.Fatalf("%v; %d flows are missing", err, flows)
+		}
+		payloads = append(payloads, b[:size])
+		h, _ := read(n, b[:size])
+		flows -= h.Reports
+	}
+	return payloads
+}
+
+// softflowd counts messages in NetFlow 9, and in IPFIX flow records: those of before the message and in it, without the
+// options. What is lost of these is told.
+func TestSoftflowdAccount(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "flows.pcap")
+	file, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := pcapgo.NewWriter(file)
+	if err := w.WriteFileHeader(65535, layers.LinkTypeEthernet); err != nil {
+		t.Fatal(err)
+	}
+	const flows = 600
+	for i := range flows {
+		ip := &layers.IPv4{
+			Version: 4, TTL: 64, Protocol: layers.IPProtocolUDP, SrcIP: net.IPv4(10, 0, byte(i>>8), byte(i)),
+			DstIP: net.IPv4(10, 9, 0, 1),
+		}
+		b := gopacket.NewSerializeBuffer()
+		if err := gopacket.SerializeLayers(b, gopacket.SerializeOptions{FixLengths: true},
+			&layers.Ethernet{
+				SrcMAC: make([]byte, 6), DstMAC: make([]byte, 6), EthernetType: layers.EthernetTypeIPv4,
+			}, ip, &layers.UDP{SrcPort: 1000, DstPort: 53}, gopacket.Payload("abcd")); err != nil {
+			t.Fatal(err)
+		}
+		info := gopacket.CaptureInfo{
+			Timestamp: time.UnixMilli(1700000000000 + int64(i)), CaptureLength: len(b.Bytes()), Length: len(b.Bytes()),
+		}
+		if err := w.WritePacket(info, b.Bytes()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for version, counting := range map[string]telemetry.Counting{
+		"9": telemetry.CountsDatagrams, "10": telemetry.CountsRecords,
+	} {
+		n, reference := NewNetFlow(points(nil)), NewNetFlow(points(nil))
+		missing, lost, received, repeated := int64(0), int64(0), 0, 0
+		var h telemetry.Header
+		var numbers []uint32
+		payloads := softflowdOf(t, name, version, flows)
+		for i, payload := range payloads {
+			h, _ = read(reference, payload)
+			if i == 13 || i == 16 { // the latter with options
+				if counting == telemetry.CountsRecords {
+					lost += int64(h.Reports)
+				}
+				continue
+			}
+			h, _ = read(n, payload)
+			if h.HasSequence {
+				numbers = append(numbers, h.Sequence)
+			}
+			missing, received = missing+h.RecordsMissing, received+h.Reports
+			if i == 17 {
+				if h, _ = read(n, payload); h.Repeated {
+					repeated++
+				}
+			}
+		}
+		if counting == telemetry.CountsDatagrams {
+			first := numbers[0]
+			for i := range numbers {
+				numbers[i] -= first
+			}
+			if want := []uint32{
+				0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 15, 17, 18, 19,
+			}; !slices.Equal(numbers, want) || repeated != 0 {
+				t.Errorf("got numbers %d, want %d; %d repeated", numbers, want, repeated)
+			}
+			received, repeated = flows, 1 // that is for the ledger
+		}
+		if h.Counting != counting || missing != lost || received+int(missing) != flows || repeated != 1 {
+			t.Errorf("version %s, %d datagrams: %d of %d missing, %d received, %d repeated, counting %d", version,
+				len(payloads), missing, lost, received, repeated, h.Counting)
+		}
+	}
+}
+
 // datagram returns one of NetFlow 9 of a source with sets, written in hexadecimal digits.
 func datagram(t testing.TB, source uint32, sets string) []byte {
 	b := make([]byte, 20)
@@ -368,6 +485,12 @@ func TestNetFlowRates(t *testing.T) {
 // FuzzNetFlow looks for bytes that stop the decoder, and for reports that no counter has.
 func FuzzNetFlow(f *testing.F) {
 	f.Add(test.IPFIX(), test.IPFIX())
+	for rule := range messages { // numbers that follow each other, by what they count
+		e := exporterRules[rule]
+		e.version, e.next = 10, 1<<32-3
+		first, second := e.send(sent{templates: true, flows: 2, options: 3}), e.send(sent{flows: 1, hidden: 2})
+		f.Add(first.bytes(f), second.bytes(f))
+	}
 	for _, seed := range []string{v9Template, v9Records, v9Samplers, rfc7011, softflowdIPFIX, softflowdV9} {
 		f.Add(unhex(f, v9Template), unhex(f, seed))
 		f.Add(unhex(f, seed), unhex(f, seed))

@@ -30,6 +30,14 @@ test('an exporter that says nothing any more is silent, whatever was lost of it 
     says: 'silent, last report 2 min ago; 35 datagrams lost since its first report, 5.61 %',
   });
   expect(health({ ...exporter, damaged: { truncated: 1 } }, at(130)).says).toMatch(/^silent.*; 1 datagram could not/);
+  expect(health({ ...exporter, lost: null, records_lost: 7, loss_known: 'no: records' }, at(30))).toMatchObject({
+    level: 2,
+    says: '7 records lost since its first report',
+  });
+  expect(health({ ...exporter, lost: null, records_lost: 0, loss_known: 'no: records' }, at(30))).toMatchObject({
+    level: 0,
+    says: 'complete',
+  });
   expect(health({ ...exporter, lost: null, loss_known: 'no: no numbers' }, at(130)).says).toBe(
     'silent, last report 2 min ago; loss unknown: no numbers',
   );

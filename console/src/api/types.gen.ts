@@ -638,6 +638,7 @@ export interface components {
             name?: string;
             node: number | null;
             received: number;
+            records_lost?: number;
             refused?: number;
             refused_because?: string;
             reordered: number;
@@ -1118,6 +1119,7 @@ export interface components {
             name?: string;
             node: number | null;
             received: number;
+            records_lost?: number;
             reordered: number | null;
             repeated: number;
             reports: number;
@@ -1184,6 +1186,7 @@ export interface components {
             };
             open?: boolean;
             received: number;
+            records_lost?: number;
             reordered: number | null;
             repeated: number;
             reports: number;

@@ -20,9 +20,11 @@ export function health(e: Exporter, now: number | null): Health {
   if (silent) says.push(`silent, last report ${age(e.last, now)}`);
   if (e.lost)
     says.push(`${counted(e.lost, 'datagram')} lost since its first report, ${percent(e.lost / (e.lost + e.received))}`);
+  if (e.records_lost) says.push(`${counted(e.records_lost, 'record')} lost since its first report`);
   if (bad > 0) says.push(`${counted(bad, 'datagram')} could not be read fully`);
-  if (e.lost === null) says.push(`loss unknown: ${e.loss_known.replace(/^no:? ?/, '')}`);
-  const level = e.lost || bad > 0 ? 2 : silent || e.lost === null ? 1 : 0;
+  const unknown = e.lost === null && e.records_lost === undefined;
+  if (unknown) says.push(`loss unknown: ${e.loss_known.replace(/^no:? ?/, '')}`);
+  const level = e.lost || e.records_lost || bad > 0 ? 2 : silent || unknown ? 1 : 0;
   return { level, silent, says: says.join('; ') || 'complete' };
 }
 
