@@ -17,7 +17,7 @@ import (
 
 // Flow records that come to netflow://, of IPFIX and of NetFlow 9, are in the answers of the API: flows with estimates,
 // drops with their number, and what was lost on the way by the numbers of NetFlow 9, which are those of datagrams.
-// Those of IPFIX are not: its exporter is one of which the loss is not known.
+// What those of IPFIX count is not known of one message: its exporter is one of which the loss is not known.
 func TestServeNetFlow(t *testing.T) {
 	c := DefaultConfig()
 	c.Points.SourceNodes = map[netip.Addr]uint32{netip.MustParseAddr("127.0.0.1"): 3}
