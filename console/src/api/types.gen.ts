@@ -782,6 +782,7 @@ export interface components {
         };
         FlowRecord: {
             bytes?: number;
+            bytes_estimated?: number;
             device?: string;
             drops?: number;
             dscp?: number;
@@ -790,6 +791,7 @@ export interface components {
             end_to_end_mean_ns?: number;
             id?: string;
             packets?: number;
+            packets_estimated?: number;
             path?: string;
             path_changes?: number;
             protocol?: string;
