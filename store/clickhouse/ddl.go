@@ -136,9 +136,9 @@ var migrations = [][]string{
 // withEstimates adds how many packets there were by samples.
 func withEstimates() (list []string) {
 	for _, name := range []string{"flows_10s", "flows_1m", "flows_1h"} {
-		for _, column := range []string{"packets_estimated", "bytes_estimated"} {
+		for _, of := range []string{"packets", "bytes"} {
 			list = append(list, fmt.Sprintf(
-				"ALTER TABLE %s ADD COLUMN IF NOT EXISTS %s Nullable(UInt64) CODEC(T64, ZSTD(1))", name, column))
+				"ALTER TABLE %s ADD COLUMN IF NOT EXISTS %s_estimated Nullable(UInt64) CODEC(T64, ZSTD(1))", name, of))
 		}
 	}
 	return list

@@ -83,8 +83,8 @@ func withSamples() (list []string) {
 // withEstimates adds how many packets there were by samples.
 func withEstimates() (list []string) {
 	for _, name := range []string{"flows_10s", "flows_1m", "flows_1h"} {
-		for _, column := range []string{"packets_estimated", "bytes_estimated"} {
-			list = append(list, fmt.Sprintf("ALTER TABLE IF EXISTS CATALOG.%s ADD COLUMN %s UBIGINT", name, column))
+		for _, of := range []string{"packets", "bytes"} {
+			list = append(list, fmt.Sprintf("ALTER TABLE IF EXISTS CATALOG.%s ADD COLUMN %s_estimated UBIGINT", name, of))
 		}
 	}
 	return list
