@@ -84,7 +84,8 @@ func withSamples() (list []string) {
 func withEstimates() (list []string) {
 	for _, name := range []string{"flows_10s", "flows_1m", "flows_1h"} {
 		for _, of := range []string{"packets", "bytes"} {
-			list = append(list, fmt.Sprintf("ALTER TABLE IF EXISTS CATALOG.%s ADD COLUMN %s_estimated UBIGINT", name, of))
+			list = append(list,
+				fmt.Sprintf("ALTER TABLE IF EXISTS CATALOG.%s ADD COLUMN %s_estimated UBIGINT", name, of))
 		}
 	}
 	return list
