@@ -45,6 +45,7 @@ type Config struct {
 	Coalesce bool
 
 	// Stamp asks the kernel when each datagram came (SO_TIMESTAMPNS), for Datagram.ArrivedNs. Those of a run have one
-	// time.
+	// time. The kernel begins with it some milliseconds after the first socket asks: until then it is the time at which
+	// they are read.
 	Stamp bool
 }

@@ -18,6 +18,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/waybill-int/waybill/internal/test"
 )
 
 // listenCoalesced opens a socket that takes runs of datagrams as one.
@@ -41,7 +43,26 @@ func sendRun(conn *net.UDPConn, b []byte, size int) error {
 	return err
 }
 
+// awaitStamps waits until the kernel says when datagrams came, and not when they are read.
+func awaitStamps(t *testing.T) {
+	t.Helper()
+	s := listen(t, Config{Address: "127.0.0.1:0", Stamp: true})[0]
+	conn, b := dialUDP(t, loopback(s, "127.0.0.1")), NewBatch(1)
+	test.Eventually(t, "stamps", func() bool {
+		if _, err := conn.Write([]byte{1}); err != nil {
+			t.Fatal(err)
+		}
+		sent := time.Now().UnixNano()
+		time.Sleep(time.Millisecond)
+		if _, err := s.ReadBatch(b); err != nil {
+			t.Fatal(err)
+		}
+		return b.Datagram(0).ArrivedNs <= sent
+	})
+}
+
 func TestReceiveRuns(t *testing.T) {
+	awaitStamps(t)
 	runs := []struct{ bytes, size int }{
 		{1000, 100}, // all of the same length
 		{1001, 100}, // the last has one byte
