@@ -229,7 +229,7 @@ func testSpec(id uint32, inEdge, outEdge bool) node.Spec {
 	}
 }
 
-func newNode(t *testing.T, text string, s node.Spec, change func(*node.Config)) *node.Node {
+func newNode(t testing.TB, text string, s node.Spec, change func(*node.Config)) *node.Node {
 	t.Helper()
 	if !strings.Contains(text, "queues:") {
 		text += "\nqueues: []\n"
