@@ -4,6 +4,7 @@ package bpf
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/waybill-int/waybill/node"
 	"github.com/waybill-int/waybill/wire/packet"
@@ -52,8 +53,9 @@ func (r *Reporter) Report(e *Event, out *node.Output) {
 // looks there.
 func (r *Reporter) fill(e *Event) {
 	r.frame = append(r.frame[:0], e.Bytes...)
-	for len(r.frame) < e.Len {
-		r.frame = append(r.frame, 0)
+	if kept := len(r.frame); kept < e.Len {
+		r.frame = slices.Grow(r.frame, e.Len-kept)[:e.Len]
+		clear(r.frame[kept:])
 	}
 }
 
