@@ -10,8 +10,8 @@ import (
 	"github.com/waybill-int/waybill/node"
 )
 
-// BenchmarkReporter makes the report of a sink of a packet of so many bytes, of which the programs kept 200: the work of
-// user space between the ring buffer and a socket.
+// BenchmarkReporter makes the report of a sink of a packet of so many bytes, of which the programs kept 200: the work
+// of user space between the ring buffer and a socket.
 func BenchmarkReporter(b *testing.B) {
 	for _, size := range []int{200, 1514} {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
