@@ -44,12 +44,12 @@ func contextsFile() (string, error) {
 	return filepath.Join(dir, "waybill", "contexts.yaml"), nil
 }
 
-// loadContexts reads the contexts; a file that is not there has none.
+// loadContexts reads the contexts; a file that is not there has none. Services have no directory for it either.
 func loadContexts() (*serverContexts, error) {
 	c := &serverContexts{}
 	file, err := contextsFile()
 	if err != nil {
-		return c, err
+		return c, nil
 	}
 	text, err := conf.Kind{}.Load(file, c)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -76,3 +76,22 @@ func TestContexts(t *testing.T) {
 		t.Errorf("a key that is misspelt: %d, %s", code, stderr)
 	}
 }
+
+// Without a directory for contexts, as in services, there are none, and commands ask the usual server.
+func TestContextsWithoutHome(t *testing.T) {
+	for _, name := range []string{"WAYBILL_CONTEXTS", "WAYBILL_CONTEXT", "WAYBILL_SERVER", "XDG_CONFIG_HOME", "HOME"} {
+		t.Setenv(name, "")
+	}
+	const place = "where contexts are is not known"
+	if _, stderr, _ := runQuery(t, "nodes"); strings.Contains(stderr, place) {
+		t.Errorf("got %q", stderr)
+	}
+	want := `there is no context "lab", nor any other`
+	if _, stderr, code := runQuery(t, "nodes", "--context", "lab"); code != 2 || !strings.Contains(stderr, want) {
+		t.Errorf("got %d, %q, want %q", code, stderr, want)
+	}
+	if _, stderr, code := runQuery(t, "context", "set", "lab", "--server", "http://localhost:1"); code == 0 ||
+		!strings.Contains(stderr, place) {
+		t.Errorf("got %d, %q, want %q", code, stderr, place)
+	}
+}
