@@ -157,15 +157,15 @@ func (n *Consumer) Run(ctx context.Context) {
 		tick: func() { n.expireMissing(time.Now().UnixNano()) },
 	}
 	for failing := false; ctx.Err() == nil; {
+		begun := time.Now()
 		err := n.link.consume(ctx, &taking)
+		failing = failing && time.Since(begun) < time.Minute // it consumed
 		if ctx.Err() != nil {
 			break
 		}
 		if err != nil && !failing {
 			failing = true
-			n.config.Log.Warn("cannot consume from the bus yet; retrying", "error", err)
-		} else if err == nil {
-			failing = false
+			n.config.Log.Warn("cannot consume from the bus; retrying", "error", err)
 		}
 		select {
 		case <-time.After(500 * time.Millisecond):

@@ -135,6 +135,9 @@ func (n *natsLink) consume(ctx context.Context, c *consumption) error {
 	from := c.begin(info.Created.Format(time.RFC3339Nano), info.State.LastSeq)
 	consumer, err := n.js.OrderedConsumer(asking, streamName, jetstream.OrderedConsumerConfig{
 		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: from,
+		// The library would ask for the same consumer again and again. If that is on a server that is gone, nobody answers
+		// until the server is back; one with another name is made elsewhere.
+		MaxResetAttempts: 1,
 	})
 	if err != nil {
 		return err
@@ -169,7 +172,7 @@ func (n *natsLink) consume(ctx context.Context, c *consumption) error {
 		mu.Lock()
 		over = true
 		mu.Unlock()
-		taking.Stop()
+		go taking.Stop()
 	}()
 	return c.tend(ctx, broken, func(upTo uint64) {
 		_ = stream.Purge(ctx, jetstream.WithPurgeSequence(upTo+1)) // the next one does more
