@@ -135,8 +135,8 @@ func (n *natsLink) consume(ctx context.Context, c *consumption) error {
 	from := c.begin(info.Created.Format(time.RFC3339Nano), info.State.LastSeq)
 	consumer, err := n.js.OrderedConsumer(asking, streamName, jetstream.OrderedConsumerConfig{
 		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: from,
-		// The library would ask for the same consumer again and again. If that is on a server that is gone, nobody answers
-		// until the server is back; one with another name is made elsewhere.
+		// The library would ask for the same consumer again and again. If that is on a server that is gone, nobody
+		// answers until the server is back; one with another name is made elsewhere.
 		MaxResetAttempts: 1,
 	})
 	if err != nil {

@@ -571,8 +571,7 @@ func TestLabKilled(t *testing.T) {
 	}
 	start := func(args ...string) (*exec.Cmd, *bufio.Scanner) {
 		t.Helper()
-		cmd := exec.Command(os.Args[0], "-test.run=^TestServeProcess$")
-		cmd.Env = append(os.Environ(), "WAYBILL_TEST_ARGS=lab "+file+" "+strings.Join(args, " "))
+		cmd := runSelf(append([]string{"lab", file}, args...)...)
 		log, err := cmd.StderrPipe()
 		if err == nil {
 			err = cmd.Start()

@@ -3,8 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"os"
-	"os/exec"
+	"strings"
 	"testing"
 
 	"github.com/waybill-int/waybill/internal/test"
@@ -19,8 +18,7 @@ func TestReaderGoesAway(t *testing.T) {
 		"fabric steady --duration 2s --truth - -q",
 		"fabric steady --duration 2s --pcap - -q",
 	} {
-		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestServeProcess$")
-		cmd.Env = append(os.Environ(), "WAYBILL_TEST_ARGS="+args)
+		cmd := runSelf(strings.Fields(args)...)
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
 		stdout, err := cmd.StdoutPipe()

@@ -36,6 +36,17 @@ func TestServeProcess(t *testing.T) {
 	os.Exit(command.Execute(root))
 }
 
+// runSelf returns what runs waybill in a process of its own: the program that was built for all tests, if it was, which
+// has no race detector if these have one for themselves; or this one.
+func runSelf(args ...string) *exec.Cmd {
+	if program := os.Getenv("TEST_PROGRAM"); program != "" {
+		return exec.Command(program, args...)
+	}
+	c := exec.Command(os.Args[0], "-test.run=^TestServeProcess$")
+	c.Env = append(os.Environ(), "WAYBILL_TEST_ARGS="+strings.Join(args, " "))
+	return c
+}
+
 // A process is waybill serve in a process of its own.
 type process struct {
 	*exec.Cmd
@@ -54,8 +65,7 @@ func startServe(t *testing.T, udp, http, data string, more ...string) *process {
 // startProcess starts waybill with arguments, and waits until it answers a question over HTTP.
 func startProcess(t *testing.T, http, question, args string, change ...func(*exec.Cmd)) *process {
 	t.Helper()
-	p := &process{t: t, http: http, Cmd: exec.Command(os.Args[0], "-test.run=^TestServeProcess$")}
-	p.Env = append(os.Environ(), "WAYBILL_TEST_ARGS="+args)
+	p := &process{t: t, http: http, Cmd: runSelf(strings.Fields(args)...)}
 	p.Stderr = &p.log
 	for _, change := range change {
 		change(p.Cmd)

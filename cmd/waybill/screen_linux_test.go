@@ -48,9 +48,8 @@ func onScreen(t *testing.T, environment []string, args ...string) *screen {
 		ended: make(chan error, 1),
 	}
 	s.raw.Store(new(string))
-	s.cmd = exec.Command(os.Args[0], "-test.run=^TestServeProcess$")
-	s.cmd.Env = append(append(os.Environ(), "WAYBILL_TEST_ARGS="+strings.Join(args, " "), "TERM=xterm-256color",
-		"LC_ALL=C.UTF-8", "NO_COLOR="), environment...)
+	s.cmd = runSelf(args...)
+	s.cmd.Env = append(append(s.cmd.Environ(), "TERM=xterm-256color", "LC_ALL=C.UTF-8", "NO_COLOR="), environment...)
 	s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = terminal, terminal, terminal
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := s.cmd.Start(); err != nil {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -86,8 +85,7 @@ func TestStoreCopy(t *testing.T) {
 		mu.Lock()
 		inserts, stopAt, behind = 0, at.insert, at.behind
 		mu.Unlock()
-		c := exec.Command(os.Args[0], "-test.run=^TestServeProcess$")
-		c.Env = append(os.Environ(), "WAYBILL_TEST_ARGS=store copy "+data+" "+config)
+		c := runSelf("store", "copy", data, config)
 		ended := make(chan error, 1)
 		output := &strings.Builder{}
 		c.Stdout, c.Stderr = output, output
