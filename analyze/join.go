@@ -15,8 +15,8 @@ func (s *Shard) postcard(f *flow, r *telemetry.Report, flowTag uint32, nowNs int
 	hop.TTL = r.TTL
 	hop.Has |= telemetry.HasTTL
 	hash := join.Hash(r.PacketID, flowTag)
-	p := j.Find(r, hash, join.Postcards)
-	if p == nil && j.IsLate(hash, &hop) {
+	p, spoken, first, alike := j.FindPostcards(r, hash, &hop)
+	if !alike && j.IsLate(hash, &hop) {
 		s.late(f, &hop, nowNs)
 		return
 	}
@@ -24,7 +24,7 @@ func (s *Shard) postcard(f *flow, r *telemetry.Report, flowTag uint32, nowNs int
 		if r.Is(telemetry.Dropped) {
 			s.attackTaken(f, p)
 		}
-		switch spoken, first := p.Spoke(&hop); {
+		switch {
 		case spoken && s.toldTwice(p, r, &hop, nowNs):
 			return
 		case spoken && first:

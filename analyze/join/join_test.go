@@ -68,6 +68,46 @@ func TestFindTellsPacketsApart(t *testing.T) {
 	}
 }
 
+// Two packets look the same; one is dropped. Whatever order their postcards come in, no packet was dropped before it came
+// somewhere, and each has its own.
+func TestDropOfAnother(t *testing.T) {
+	drop := func(node uint32, ttl uint8) telemetry.Hop {
+		h := hop(node, ttl)
+		h.Has |= telemetry.HasDrop
+		return h
+	}
+	for name, list := range map[string][]telemetry.Hop{
+		"dropped behind the first node": {hop(1, 63), hop(2, 62), drop(1, 64)},
+		"the drop comes first":          {drop(1, 64), hop(1, 63), hop(2, 62)},
+		"in between":                    {hop(1, 63), drop(1, 64), hop(2, 62)},
+		"further on":                    {drop(2, 63), hop(2, 62), hop(1, 63), hop(1, 63)},
+	} {
+		table := New(8, 1000)
+		r := report(1)
+		hash := Hash(r.PacketID, 1)
+		for i := range list {
+			p, spoken, _, alike := table.FindPostcards(r, hash, &list[i])
+			if spoken || alike != (i > 0) {
+				t.Errorf("%s: node %d told before: %v, one waits: %v", name, list[i].NodeID, spoken, alike)
+			}
+			if p == nil {
+				p = table.Use(r, hash, Postcards, 7)
+			}
+			p.AddPostcard(&list[i])
+		}
+		n := 0
+		for p := range table.All() {
+			n++
+			if hops := slices.Clone(p.Hops()); OrderByTTL(hops) {
+				t.Errorf("%s: %v are of one packet", name, hops)
+			}
+		}
+		if n != 2 {
+			t.Errorf("%s: %d packets, want 2", name, n)
+		}
+	}
+}
+
 // What stands still does not make time go by, and who is behind is waited for, but not for ever.
 func TestWindow(t *testing.T) {
 	table := New(8, 500e6)

@@ -90,15 +90,20 @@ func (p *Packet) Remove(place int) {
 	p.hops[place] = p.hops[p.n]
 }
 
-// Spoke reports whether a node has told of p with that TTL, and whether no node in front of it has.
-func (p *Packet) Spoke(hop *telemetry.Hop) (spoken, first bool) {
+// Spoke reports whether a node has told of p with that TTL, and whether no node in front of it has. It fits if it can be
+// of p at all: what was dropped has not come further, so that a drop in front of everything that is known of p, or a hop
+// behind nothing but its drop, is of another packet that looks the same.
+func (p *Packet) Spoke(hop *telemetry.Hop) (spoken, first, fits bool) {
 	first = true
+	isDrop, further, dropped := hop.Has&telemetry.HasDrop != 0, true, true
 	for i := range p.hops[:p.n] {
 		o := &p.hops[i]
 		spoken = spoken || o.TTL == hop.TTL && NodeOf(o) == NodeOf(hop)
 		first = first && o.TTL <= hop.TTL
+		further = further && o.TTL < hop.TTL
+		dropped = dropped && o.TTL > hop.TTL && o.Has&telemetry.HasDrop != 0
 	}
-	return spoken, first
+	return spoken, first, p.n == 0 || !(isDrop && further) && !(!isDrop && dropped)
 }
 
 // NodeOf returns the node of a hop, 0 if it is not known.

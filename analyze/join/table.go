@@ -87,6 +87,30 @@ func (t *Table) Find(r *telemetry.Report, hash uint64, kind Kind) *Packet {
 	return nil
 }
 
+// FindPostcards returns the packet that a postcard may be of: the newest one of which its node did not tell yet. If it
+// told of all of them it returns the oldest, and nil if none can be. spoken says that the node told of it, first that no
+// node in front of it has, and alike that one waits that looks the same, whether it can be.
+func (t *Table) FindPostcards(r *telemetry.Report, hash uint64, hop *telemetry.Hop) (
+	p *Packet, spoken, first, alike bool,
+) {
+	for i := t.First(hash); i > 0; i = t.waiting[i-1].chain {
+		o := &t.waiting[i-1]
+		if o.ID != r.PacketID || o.Kind != Postcards || o.Probe != r.Is(telemetry.Discard) || o.Key != r.Flow {
+			continue
+		}
+		alike = true
+		told, isFirst, fits := o.Spoke(hop)
+		if !fits {
+			continue
+		}
+		p, spoken, first = o, told, isFirst
+		if !told {
+			break
+		}
+	}
+	return p, spoken, first, alike
+}
+
 // Oldest returns the packet that has waited longest, or nil.
 func (t *Table) Oldest() *Packet {
 	if t.oldest == 0 {

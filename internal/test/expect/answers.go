@@ -111,7 +111,7 @@ func (c *collector) nodes() []telemetry.Node {
 func (c *collector) links() []telemetry.Link {
 	links := map[string]*telemetry.Link{}
 	for _, p := range c.paths {
-		for i := 1; i < len(p.elements); i++ {
+		for i := 1; i < len(p.elements) && !p.uncertain; i++ {
 			from, to := &p.elements[i-1], &p.elements[i]
 			if !from.named() || !to.named() || from.node == to.node && to.dropped() { // dropped where it is
 				continue

@@ -14,7 +14,7 @@ type collector struct {
 	order []*flow
 	paths map[string]*path // by route
 
-	waiting map[postcardKey]*packet
+	waiting map[postcardKey][]*packet
 	queue   []*packet // that wait, in the order of their first postcards
 
 	drops     map[dropKey]*telemetry.Drop
@@ -25,7 +25,7 @@ type collector struct {
 func (t *Truth) Answers(o Options) *Answers {
 	c := &collector{
 		Truth: t, Options: &o, names: map[uint32]string{}, flows: map[string]*flow{}, paths: map[string]*path{},
-		waiting: map[postcardKey]*packet{}, drops: map[dropKey]*telemetry.Drop{}, exporters: map[uint32]*exporter{},
+		waiting: map[postcardKey][]*packet{}, drops: map[dropKey]*telemetry.Drop{}, exporters: map[uint32]*exporter{},
 	}
 	for id, s := range t.Switches {
 		c.names[id] = s.Name
@@ -145,8 +145,8 @@ func (c *collector) bytes(v *Visit) uint64 {
 	return uint64(length - ethernet)
 }
 
-// observe notes that a packet took a path and what it met there.
-func (c *collector) observe(f *flow, sights []sight, gaps bool) {
+// observe notes that a packet took a path and what it met there. It returns the path.
+func (c *collector) observe(f *flow, sights []sight, gaps bool) *path {
 	list, by := elements(sights, gaps)
 	p := c.path(list)
 	k := f.turn(p, by[0])
@@ -165,13 +165,13 @@ func (c *collector) observe(f *flow, sights []sight, gaps bool) {
 		}
 	}
 	if !complete {
-		return
+		return p
 	}
 	p.residence.add(residence)
 	f.residence.add(residence)
 	first, last := by[0], by[len(by)-1]
 	if !c.Wide || first.has&telemetry.HasIngressTime == 0 || last.has&telemetry.HasEgressTime == 0 {
-		return
+		return p
 	}
 	const longest = 1 << 40 // ns, 18 minutes
 	if d := int64(last.egress - first.ingress); d < int64(residence) || d >= longest {
@@ -180,6 +180,7 @@ func (c *collector) observe(f *flow, sights []sight, gaps bool) {
 		p.endToEnd.add(uint64(d))
 		f.endToEnd.add(uint64(d))
 	}
+	return p
 }
 
 // path returns the path along a list of elements.

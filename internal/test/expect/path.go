@@ -15,6 +15,7 @@ type path struct {
 	packets, incomplete, clockErrors uint64
 	flows                            int
 	rule                             Rule // why the order of its packets is not known
+	uncertain                        bool // the order of its elements is not known: they are of packets that look alike
 }
 
 // partOf says whether o leads along all elements of p that are known, and some more: then p was o with postcards
@@ -83,7 +84,7 @@ func elements(sights []sight, gaps bool) (list []element, by []*sight) {
 
 func (p *path) answer(names map[uint32]string) telemetry.Path {
 	a := telemetry.Path{
-		Packets: p.packets, Incomplete: p.incomplete, ClockErrors: p.clockErrors, Flows: p.flows,
+		Packets: p.packets, Incomplete: p.incomplete, ClockErrors: p.clockErrors, Flows: p.flows, Uncertain: p.uncertain,
 		Residence: p.residence.answer(), EndToEnd: p.endToEnd.answer(), Hops: p.hops(names),
 	}
 	for i := range a.Hops {

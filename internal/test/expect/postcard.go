@@ -19,12 +19,33 @@ type packet struct {
 	done   bool
 }
 
+// mayBe reports whether a packet may be the one that a switch tells of: none was dropped before it came somewhere.
+func (p *packet) mayBe(s *sight) bool {
+	if s.dropped() {
+		return slices.ContainsFunc(p.sights, func(o sight) bool { return o.ttl >= s.ttl })
+	}
+	return slices.ContainsFunc(p.sights, func(o sight) bool { return !o.dropped() || o.ttl <= s.ttl })
+}
+
+// told reports whether a switch told of a packet before, with the same TTL.
+func (p *packet) told(s *sight) bool {
+	return slices.ContainsFunc(p.sights, func(o sight) bool { return o.node == s.node && o.ttl == s.ttl })
+}
+
 // postcard takes the report of one switch. One that speaks twice with the same TTL speaks of two packets that look
 // alike: the first is over then, if no switch before it told of it. With another TTL it is one packet that came back.
 func (c *collector) postcard(f *flow, v *Visit, identity uint64) {
 	key, s := postcardKey{f, identity}, c.sight(v)
-	p := c.waiting[key]
-	if p != nil && slices.ContainsFunc(p.sights, func(o sight) bool { return o.node == s.node && o.ttl == s.ttl }) {
+	var p *packet
+	for _, o := range slices.Backward(c.waiting[key]) {
+		if o.done || !o.mayBe(&s) {
+			continue
+		}
+		if p = o; !o.told(&s) {
+			break
+		}
+	}
+	if p != nil && p.told(&s) {
 		f.rule = RuleSpokeTwice
 		if slices.ContainsFunc(p.sights, func(o sight) bool { return o.ttl > s.ttl }) {
 			f.late(&s)
@@ -35,7 +56,7 @@ func (c *collector) postcard(f *flow, v *Visit, identity uint64) {
 	}
 	if p == nil {
 		p = &packet{key: key, bytes: c.bytes(v)}
-		c.waiting[key] = p
+		c.waiting[key] = append(c.waiting[key], p)
 		c.queue = append(c.queue, p)
 	}
 	switch {
@@ -93,5 +114,18 @@ func (c *collector) finish(p *packet) {
 			return
 		}
 	}
-	c.observe(f, p.sights, true)
+	if path := c.observe(f, p.sights, true); !sinks(p.sights) {
+		path.uncertain = true
+	}
+}
+
+// sinks reports whether the TTL sinks along a path, as it does for one packet: a switch that drops it tells of the TTL
+// that it came with. Otherwise the drop is of another packet, which looks alike and had come less far.
+func sinks(sights []sight) bool {
+	for i := 1; i < len(sights); i++ {
+		if at, before := sights[i].ttl, sights[i-1].ttl; at > before || at == before && !sights[i].dropped() {
+			return false
+		}
+	}
+	return true
 }
