@@ -68,8 +68,8 @@ func TestFindTellsPacketsApart(t *testing.T) {
 	}
 }
 
-// Two packets look the same; one is dropped. Whatever order their postcards come in, no packet was dropped before it came
-// somewhere, and each has its own.
+// Two packets look the same; one is dropped. Whatever order their postcards come in, no packet was dropped before it
+// came somewhere, and each has its own.
 func TestDropOfAnother(t *testing.T) {
 	drop := func(node uint32, ttl uint8) telemetry.Hop {
 		h := hop(node, ttl)

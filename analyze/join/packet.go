@@ -90,9 +90,9 @@ func (p *Packet) Remove(place int) {
 	p.hops[place] = p.hops[p.n]
 }
 
-// Spoke reports whether a node has told of p with that TTL, and whether no node in front of it has. It fits if it can be
-// of p at all: what was dropped has not come further, so that a drop in front of everything that is known of p, or a hop
-// behind nothing but its drop, is of another packet that looks the same.
+// Spoke reports whether a node has told of p with that TTL, and whether no node in front of it has. It fits if it can
+// be of p at all: what was dropped has not come further, so that a drop in front of everything that is known of p, or a
+// hop behind nothing but its drop, is of another packet that looks the same.
 func (p *Packet) Spoke(hop *telemetry.Hop) (spoken, first, fits bool) {
 	first = true
 	isDrop, further, dropped := hop.Has&telemetry.HasDrop != 0, true, true

@@ -96,8 +96,8 @@ func (g *anyScenario) writeTopology(say func(string, ...any)) {
 	switch g.IntN(3) {
 	case 0:
 		leaves, spines, hosts := 2+g.IntN(3), 1+g.IntN(3), 1+g.IntN(4)
-		say("topology: {leaf_spine: {leaves: %d, spines: %d, hosts: %d, host_link: %s, fabric_link: %s}}", leaves, spines,
-			hosts, g.link(), g.link())
+		say("topology: {leaf_spine: {leaves: %d, spines: %d, hosts: %d, host_link: %s, fabric_link: %s}}", leaves,
+			spines, hosts, g.link(), g.link())
 		l, s := name(nil, "leaf", leaves), name(nil, "spine", spines)
 		for _, leaf := range l {
 			for _, spine := range s {
@@ -152,7 +152,7 @@ func (g *anyScenario) pair() (a, b string) {
 }
 
 func (g *anyScenario) writeTraffic(say func(string, ...any)) {
-	more := fmt.Sprintf("port: %d, ip: %q, dscp: %d", 1000+g.IntN(60000), g.of("4", "6", "mixed"), g.of2(0, g.IntN(20)))
+	more := fmt.Sprintf("port: %d, ip: %q, dscp: %d", 1000+g.IntN(60000), g.of("4", "6", "mixed"), g.IntN(2)*g.IntN(20))
 	if g.IntN(3) == 0 {
 		more += fmt.Sprintf(", tunnel: %s, vni: %d", g.of("vxlan", "geneve"), g.IntN(1<<24))
 	}
@@ -167,8 +167,9 @@ func (g *anyScenario) writeTraffic(say func(string, ...any)) {
 		for _, i := range p[1:] {
 			from = append(from, g.hosts[i])
 		}
-		say("  - {incast: {senders: [%s], to: %s, bytes: %dkB, every: %dms, jitter: %dus}, %s%s}", strings.Join(from, ", "),
-			g.hosts[p[0]], 1+g.IntN(60), 100+g.IntN(900), g.IntN(1000), more, g.of("", ", transport: udp"))
+		say("  - {incast: {senders: [%s], to: %s, bytes: %dkB, every: %dms, jitter: %dus}, %s%s}",
+			strings.Join(from, ", "), g.hosts[p[0]], 1+g.IntN(60), 100+g.IntN(900), g.IntN(1000), more,
+			g.of("", ", transport: udp"))
 	default:
 		if g.IntN(3) == 0 {
 			more += udp()
@@ -186,13 +187,6 @@ func (g *anyScenario) beyond(of []string) string {
 		}
 	}
 	return "10.0.99.0/24" // nobody's
-}
-
-func (g *anyScenario) of2(a, b int) int {
-	if g.IntN(2) == 0 {
-		return a
-	}
-	return b
 }
 
 func (g *anyScenario) writeFault(say func(string, ...any)) {

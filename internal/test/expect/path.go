@@ -84,8 +84,8 @@ func elements(sights []sight, gaps bool) (list []element, by []*sight) {
 
 func (p *path) answer(names map[uint32]string) telemetry.Path {
 	a := telemetry.Path{
-		Packets: p.packets, Incomplete: p.incomplete, ClockErrors: p.clockErrors, Flows: p.flows, Uncertain: p.uncertain,
-		Residence: p.residence.answer(), EndToEnd: p.endToEnd.answer(), Hops: p.hops(names),
+		Packets: p.packets, Incomplete: p.incomplete, ClockErrors: p.clockErrors, Flows: p.flows,
+		Uncertain: p.uncertain, Residence: p.residence.answer(), EndToEnd: p.endToEnd.answer(), Hops: p.hops(names),
 	}
 	for i := range a.Hops {
 		p.meters[i].answer(&a.Hops[i])
