@@ -160,7 +160,8 @@ func (g *anyScenario) writeTraffic(say func(string, ...any)) {
 	switch g.IntN(4) {
 	case 0:
 		a, b := g.pair()
-		say("  - {constant: {from: %s, to: %s}, rate: %dk, packet: %d, %s}", a, b, 200+g.IntN(4000), 150+g.IntN(1100), more)
+		say("  - {constant: {from: %s, to: %s}, rate: %dk, packet: %d, %s}", a, b, 200+g.IntN(4000), 150+g.IntN(1100),
+			more)
 	case 1:
 		p := g.Perm(len(g.hosts))
 		var from []string
