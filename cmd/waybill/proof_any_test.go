@@ -52,8 +52,8 @@ type anyScenario struct {
 // of returns one of a list.
 func (g *anyScenario) of(list ...string) string { return list[g.IntN(len(list))] }
 
-// name adds names that are counted from 1.
-func name(list []string, what string, n int) []string {
+// addNames adds names that are counted from 1.
+func addNames(list []string, what string, n int) []string {
 	for range n {
 		list = append(list, fmt.Sprint(what, len(list)+1))
 	}
@@ -98,22 +98,22 @@ func (g *anyScenario) writeTopology(say func(string, ...any)) {
 		leaves, spines, hosts := 2+g.IntN(3), 1+g.IntN(3), 1+g.IntN(4)
 		say("topology: {leaf_spine: {leaves: %d, spines: %d, hosts: %d, host_link: %s, fabric_link: %s}}", leaves,
 			spines, hosts, g.link(), g.link())
-		l, s := name(nil, "leaf", leaves), name(nil, "spine", spines)
+		l, s := addNames(nil, "leaf", leaves), addNames(nil, "spine", spines)
 		for _, leaf := range l {
 			for _, spine := range s {
 				g.links = append(g.links, [2]string{leaf, spine})
 			}
 		}
-		g.switches, g.hosts = slices.Concat(l, s), name(nil, "h", leaves*hosts)
+		g.switches, g.hosts = slices.Concat(l, s), addNames(nil, "h", leaves*hosts)
 	case 1:
 		nodes, hosts := 3+g.IntN(4), 1+g.IntN(3)
 		say("topology: {ring: {nodes: %d, hosts: %d, host_link: %s, ring_link: %s}}", nodes, hosts, g.link(), g.link())
-		g.switches, g.hosts = name(nil, "pop", nodes), name(nil, "h", nodes*hosts)
+		g.switches, g.hosts = addNames(nil, "pop", nodes), addNames(nil, "h", nodes*hosts)
 		for i := range nodes {
 			g.links = append(g.links, [2]string{g.switches[i], g.switches[(i+1)%nodes]})
 		}
 	default: // a tree with some more links
-		g.switches = name(nil, "s", 2+g.IntN(6))
+		g.switches = addNames(nil, "s", 2+g.IntN(6))
 		say("topology:\n  graph:\n    switches:")
 		for _, s := range g.switches {
 			say("      - {name: %s}", s)
@@ -134,7 +134,7 @@ func (g *anyScenario) writeTopology(say func(string, ...any)) {
 			add(g.IntN(len(g.switches)), g.IntN(len(g.switches)))
 		}
 		say("    hosts:")
-		g.hosts = name(nil, "h", 2+g.IntN(7))
+		g.hosts = addNames(nil, "h", 2+g.IntN(7))
 		for i, h := range g.hosts {
 			at := g.of(g.switches...)
 			if i < 2 { // so that two are at different switches
