@@ -95,14 +95,14 @@ func (c *storeConfig) compile(data string) (duckdb.Config, error) {
 }
 
 // tableMemory is how much of the memory the tables take. The rest is for packets on their way, answers and the garbage
-// collector, and for what the differences of the tables need. Of the tables' share the search for attacks has a MiB at
-// most, for what it knows of addresses.
+// collector, and for what the differences of the tables need. Of the tables' share 2 MiB at most are for what the
+// search for attacks knows of addresses, and for what devices count at their ports.
 func tableMemory(c *Config, memory uint64) uint64 {
-	search := min(memory/48, 1<<20)
+	others := min(memory/24, 2<<20)
 	if c.Data != "" {
-		return memory/2 - search
+		return memory/2 - others
 	}
-	return memory*3/4 - search
+	return memory*3/4 - others
 }
 
 // lookEvery is how often the tables are asked for what is due.
