@@ -95,7 +95,7 @@ func (p *Packet) Remove(place int) {
 // hop behind nothing but its drop, is of another packet that looks the same.
 func (p *Packet) Spoke(hop *telemetry.Hop) (spoken, first, fits bool) {
 	first = true
-	isDrop, further, dropped := hop.Has&telemetry.HasDrop != 0, true, true
+	further, dropped := true, true // all that is known of p is behind hop; is its drop, in front of hop
 	for i := range p.hops[:p.n] {
 		o := &p.hops[i]
 		spoken = spoken || o.TTL == hop.TTL && NodeOf(o) == NodeOf(hop)
@@ -103,7 +103,10 @@ func (p *Packet) Spoke(hop *telemetry.Hop) (spoken, first, fits bool) {
 		further = further && o.TTL < hop.TTL
 		dropped = dropped && o.TTL > hop.TTL && o.Has&telemetry.HasDrop != 0
 	}
-	return spoken, first, p.n == 0 || !(isDrop && further) && !(!isDrop && dropped)
+	if hop.Has&telemetry.HasDrop != 0 {
+		return spoken, first, p.n == 0 || !further
+	}
+	return spoken, first, p.n == 0 || !dropped
 }
 
 // NodeOf returns the node of a hop, 0 if it is not known.

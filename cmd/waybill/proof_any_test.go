@@ -156,7 +156,6 @@ func (g *anyScenario) writeTraffic(say func(string, ...any)) {
 	if g.IntN(3) == 0 {
 		more += fmt.Sprintf(", tunnel: %s, vni: %d", g.of("vxlan", "geneve"), g.IntN(1<<24))
 	}
-	udp := func() string { return fmt.Sprintf(", transport: udp, rate: %dk", 300+g.IntN(3000)) }
 	switch g.IntN(4) {
 	case 0:
 		a, b := g.pair()
@@ -173,14 +172,15 @@ func (g *anyScenario) writeTraffic(say func(string, ...any)) {
 			g.of("", ", transport: udp"))
 	default:
 		if g.IntN(3) == 0 {
-			more += udp()
+			more += fmt.Sprintf(", transport: udp, rate: %dk", 300+g.IntN(3000))
 		}
 		say("  - {poisson: {load: %d.%d%%, sizes: %s, max_size: 100kB}, %s}", g.IntN(4), 1+g.IntN(9),
 			g.of("web_search", "data_mining", "10kB", "5kB"), more)
 	}
 }
 
-// beyond returns the prefix of hosts at a switch that is none of some.
+// beyond returns the prefix of hosts at a switch that is none of some. A switch that sends away what is for its own
+// hosts puts a stack into packets that had none: the collector takes those without for no packets then.
 func (g *anyScenario) beyond(of []string) string {
 	for i, s := range g.switches {
 		if !slices.Contains(of, s) {
@@ -190,6 +190,8 @@ func (g *anyScenario) beyond(of []string) string {
 	return "10.0.99.0/24" // nobody's
 }
 
+// writeFault draws one of the faults that the truth says everything of: it has no addresses that are forged, and does
+// not know from when on a switch has no INT, or another clock.
 func (g *anyScenario) writeFault(say func(string, ...any)) {
 	when := fmt.Sprintf("at: %dms", 100+g.IntN(700))
 	if g.IntN(3) > 0 {
