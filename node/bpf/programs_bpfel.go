@@ -129,6 +129,7 @@ type programsPort struct {
 	L3      uint32
 	Fast    uint16
 	Mac     [6]uint8
+	Partial uint32
 }
 
 type programsQueue struct {

@@ -336,18 +336,30 @@ static __always_inline u32 new_header(const struct action *a, u32 record, bool w
 
 // is_partial says whether the checksum of a packet is still to be computed, by a network card or by the kernel in its
 // stead: it is that of the pseudo header then, and the kernel has noted where L4 begins, which must not move. Packets
-// of sockets come so by veth and tap. One in 65,536 others looks the same: better no INT in that than a wrong checksum.
-GLOBAL int is_partial(const struct packet *p)
+// of sockets come so by veth and tap. One in 65,536 others has that sum as well, and one in 65,536 of them is right as
+// it is: then tells what else came by the port.
+GLOBAL int is_partial(struct xdp_md *ctx, const struct packet *p, struct port *in)
 {
 	struct scratch *s = scratch();
-	if (!s || !p || !has_sum(s, p))
+	if (!s || !p || !in || !has_sum(s, p))
 		return false;
-	u32 at = p->l3 + (p->v6 ? 8 : 12), words = p->v6 ? 8 : 2;
-	u32 length = p->summed == SUM_UDP ? get16(s, p->l4 + 4) : p->end - p->l4;
+	u32 at = p->l3 + (p->v6 ? 8 : 12), words = p->v6 ? 8 : 2, l4 = p->l4;
+	u32 length = p->summed == SUM_UDP ? get16(s, l4 + 4) : p->end - l4, n = l4 + length;
 	u64 c = p->protocol + length;
 	for (u32 i = 0; i < 8 && i < words; i++)
 		c += get32(s, at + 4 * i);
-	return fold(c) == get16(s, p->sum);
+	if (fold(c) != get16(s, p->sum))
+		return false;
+	asm volatile("" : "+r"(n));
+	if (in->partial || n < ETHERNET || n > HEAD - 4 || bpf_xdp_load_bytes(ctx, 0, s->head, n))
+		return true;
+	for (u32 i = 0; i < 3; i++)
+		put8(s, n + i, 0);
+	asm volatile("" : "+r"(l4));
+	if (fold(c + sum(&s->head[l4 & 0xFF], (length + 3) & 0x7FC)) == 0xFFFF)
+		return false;
+	in->partial = true;
+	return true;
 }
 
 // source inserts INT; false: the packet gets none.
@@ -787,7 +799,7 @@ int arrive(struct xdp_md *ctx)
 		}
 		clean(ctx, s, &p);
 	} else if (outside) {
-		if (a && a->mode != MODE_XD && !fresh(&p) && is_partial(&p)) {
+		if (a && a->mode != MODE_XD && !fresh(&p) && is_partial(ctx, &p, in)) {
 			count(NOT_INSERTED);
 			count(KERNEL_PARTIAL);
 			st.event = 0;

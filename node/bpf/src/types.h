@@ -186,6 +186,7 @@ struct port {
 	u32 l3;      // index of the interface that has the IP address
 	u16 fast;    // packets may come, or leave, without the kernel's stack
 	u8 mac[6];   // of the interface
+	u32 partial; // packets without a checksum came by it
 };
 
 #define PORTS 4096 // a power of two
