@@ -41,6 +41,19 @@ type burst struct {
 
 func (q *queue) add(e event) { q.events = append(q.events, e) }
 
+// depthAt returns how long it was at a moment that is still to be worked through.
+func (q *queue) depthAt(ns int64) uint64 {
+	depth := q.depth
+	for i := range q.events {
+		if e := &q.events[i]; e.ns <= ns && e.kind == arrives {
+			depth += uint64(e.bytes)
+		} else if e.ns <= ns && e.kind == leaves {
+			depth -= uint64(e.bytes)
+		}
+	}
+	return depth
+}
+
 // work goes through what happened until a moment.
 func (q *queue) work(t *tracker, p *port, until int64) {
 	slices.SortStableFunc(q.events, func(a, b event) int {

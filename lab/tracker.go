@@ -382,9 +382,10 @@ func (t *tracker) blame(v *transit) *truth.Drop {
 	ports := r.route(v.flow.dst.Addr(), at.inNs)
 	t.lab.mu.Unlock()
 	out := at.likely
-	for _, p := range ports {
-		if out == nil && down(p.link, 0) { // of the first packet of a flow nobody knows the way
-			out = p
+	// Of the first packet of a flow nobody knows the way, and others may have another one since routes were changed.
+	if out == nil || !down(out.link, 0) && out.track.depthAt(at.inNs) < out.limit/2 {
+		if i := slices.IndexFunc(ports, func(p *port) bool { return down(p.link, 0) }); i >= 0 {
+			out = ports[i]
 		}
 	}
 	if out == nil && len(ports) == 1 {

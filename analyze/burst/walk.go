@@ -33,6 +33,7 @@ type walk struct {
 	// As long as each packet is seen:
 	dense    bool
 	head     int    // oldest packet that has not left
+	behindNs uint64 // what a packet spends behind the queue, at least: most of what it costs when it is empty
 	occupied uint64 // length of the queue
 	crossed  bool   // it was below the threshold, at
 	crossNs  uint64
@@ -263,16 +264,18 @@ func (w *walk) between(endNs uint64) uint64 {
 // leave takes the packets out of the queue that leave it before a moment, at which it has a length, and notes when it
 // was below the threshold.
 func (w *walk) leave(q *queue, limitNs, length uint64) {
-	base := uint64(q.usual.base())
+	w.behindNs = max(w.behindNs, uint64(q.usual.base()))
 	for ; w.head < w.next; w.head++ {
 		p := &q.samples[w.head]
 		if !p.packetIn() || p.has&SampleOut == 0 {
 			continue
 		}
-		// What a queue costs when it is empty is mostly spent behind it.
-		leftNs := max(p.out()-min(base, p.out()), p.in)
-		if leftNs > limitNs && leftNs-limitNs > base || leftNs >= limitNs && w.occupied <= length {
-			return
+		leftNs := max(p.out()-min(w.behindNs, p.out()), p.in)
+		if leftNs >= limitNs {
+			if p.in >= limitNs || w.occupied-min(w.occupied, q.own(p)/2) <= length {
+				return
+			}
+			w.behindNs = max(w.behindNs, p.out()-limitNs) // the length says that it had left
 		}
 		lastNs := min(leftNs, limitNs)
 		w.occupied -= min(w.occupied, q.own(p))
