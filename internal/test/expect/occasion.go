@@ -156,14 +156,25 @@ func (t *telling) differences(events []*telemetry.Event) (list []string) {
 		before := t.until(e.Start.UnixNano() - 1)
 		list = append(list, t.missed(before)...)
 		endNs := e.End.UnixNano()
-		if !t.rule.exact {
-			endNs--
+		occasions := t.until(endNs)
+		if n := len(occasions); !t.rule.exact && n > 0 && occasions[n-1].atNs == endNs && times(occasions) > e.Count {
+			// what happens at the very moment of a look, it may see or not
+			last := slices.IndexFunc(occasions, func(o occasion) bool { return o.atNs == endNs })
+			occasions, t.left = occasions[:last], slices.Concat(occasions[last:], t.left)
 		}
-		if text := t.wrong(e, t.until(endNs), i > 0); text != "" {
+		if text := t.wrong(e, occasions, i > 0); text != "" {
 			list = append(list, fmt.Sprintf("%v to %v, %d times: %s", e.Start, e.End, e.Count, text))
 		}
 	}
 	return append(list, t.missed(t.left)...)
+}
+
+// times is how often something happened.
+func times(occasions []occasion) (n uint64) {
+	for _, o := range occasions {
+		n += o.n
+	}
+	return n
 }
 
 // until takes the occasions up to a time.
@@ -196,10 +207,9 @@ func (t *telling) wrong(e *telemetry.Event, occasions []occasion, again bool) st
 	if len(occasions) == 0 {
 		return "made up"
 	}
-	first, last, sum := occasions[0].atNs, occasions[len(occasions)-1].atNs, uint64(0)
+	first, last, sum := occasions[0].atNs, occasions[len(occasions)-1].atNs, times(occasions)
 	gap := int64(0)
 	for i, o := range occasions {
-		sum += o.n
 		if i > 0 {
 			gap = max(gap, o.atNs-occasions[i-1].atNs)
 		}
