@@ -192,7 +192,7 @@ func (s *Scanner) Scan(nowNs int64) {
 func (s *Scanner) observe(shard *Shard) {
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
-	shard.scanNs, shard.drops.ScanNs, shard.hits = s.nowNs, s.nowNs, 0
+	shard.scanNs, shard.hits = s.nowNs, 0
 	o := &s.seen
 	*o = observation{shard, o.paths[:0], o.left[:0], o.drops[:0]}
 	for i := range shard.paths.paths {

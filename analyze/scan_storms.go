@@ -34,10 +34,9 @@ func (d *stormDetector) observe(o *observation) {
 // finish notes where many packets were dropped.
 func (d *stormDetector) finish() {
 	for event, found := range d.storms {
-		ongoing, lastNs := d.log.Ongoing(event), d.lastNs
+		ongoing := d.log.Ongoing(event)
 		if before, few := d.before[event]; few && !ongoing {
 			found.Join(&before)
-			lastNs = d.beforeNs
 		}
 		sinceNs, drops, rate := found.Begin()
 		switch {
@@ -46,7 +45,7 @@ func (d *stormDetector) finish() {
 		case rate < drop.StormRate:
 			continue
 		}
-		d.log.Note(event, max(sinceNs, lastNs), found.UntilNs(), drops, func(e *telemetry.Event) {
+		d.log.Note(event, sinceNs, found.UntilNs(), drops, func(e *telemetry.Event) {
 			key := &found.Key
 			cause := dropreason.Of(key.Table, key.Reason)
 			e.Severity, e.Cause = max(telemetry.Warning, cause.Severity), cause.ID

@@ -46,6 +46,29 @@ func TestStormBegins(t *testing.T) {
 	}
 }
 
+// TestStormBeginsLate: a drop that was told before a scan, and came to the tables behind it, is the first of its storm.
+func TestStormBeginsLate(t *testing.T) {
+	shard := NewShard(DefaultConfig())
+	log := eventlog.New(10)
+	scanner := NewScanner(&Collector{Shards: []*Shard{shard}}, log)
+	begin := 1000 * second
+	scanner.Scan(begin)
+	first := begin + second - 1e6
+	for i := range int64(30) {
+		if i == 0 {
+			scanner.Scan(begin + second)
+		}
+		shard.Process(&telemetry.Batch{Reports: []telemetry.Report{{
+			Flags: telemetry.Dropped, Local: telemetry.Hop{Has: telemetry.HasNode | telemetry.HasDrop, NodeID: 1},
+		}}}, first+i*10e6)
+	}
+	scanner.Scan(begin + 2*second)
+	list, _ := log.Events(func(e *telemetry.Event) bool { return e.Kind == telemetry.EventDropStorm }, 10)
+	if len(list) != 1 || list[0].Start.UnixNano() != first || list[0].Count != 30 {
+		t.Errorf("got %+v, want one of 30 from %d on", list, first)
+	}
+}
+
 // TestStormsOverScans: drops are a storm by how many came within a second, wherever in it the scanner looked, and
 // however late it came.
 func TestStormsOverScans(t *testing.T) {
@@ -54,14 +77,15 @@ func TestStormsOverScans(t *testing.T) {
 		drops []int64 // thousandths of a second
 		want  uint64
 	}{
-		"in one":             {[]int64{2, 4, 6}, times(2100, 20, 10), 20},
-		"in two":             {[]int64{2, 4, 6}, times(1900, 20, 10), 20},
-		"in one of three":    {[]int64{2, 8}, times(1900, 20, 10), 20},
-		"fewer in two":       {[]int64{2, 4, 6}, times(1900, 19, 10), 0},
-		"slowly, over two":   {[]int64{2, 4, 6}, times(1100, 30, 60), 0},
-		"few, then too few":  {[]int64{2, 4, 6}, append(times(1100, 4, 1), times(2100, 19, 10)...), 0},
-		"few, then many":     {[]int64{2, 4, 6}, append(times(1100, 4, 1), times(2100, 25, 10)...), 25},
-		"seconds in between": {[]int64{2, 4, 6, 8}, append(times(1100, 15, 1), times(3100, 15, 1)...), 0},
+		"in one":                 {[]int64{2, 4, 6}, times(2100, 20, 10), 20},
+		"in two":                 {[]int64{2, 4, 6}, times(1900, 20, 10), 20},
+		"in one of three":        {[]int64{2, 8}, times(1900, 20, 10), 20},
+		"fewer in two":           {[]int64{2, 4, 6}, times(1900, 19, 10), 0},
+		"slowly, over two":       {[]int64{2, 4, 6}, times(1100, 30, 60), 0},
+		"few, then too few":      {[]int64{2, 4, 6}, append(times(1100, 4, 1), times(2100, 19, 10)...), 0},
+		"few, then many":         {[]int64{2, 4, 6}, append(times(1100, 4, 1), times(2100, 25, 10)...), 25},
+		"few, then many, in one": {[]int64{2, 6}, append(times(2100, 4, 1), times(2700, 25, 10)...), 25},
+		"seconds in between":     {[]int64{2, 4, 6, 8}, append(times(1100, 15, 1), times(3100, 15, 1)...), 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			shard := NewShard(DefaultConfig())

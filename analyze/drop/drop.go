@@ -47,7 +47,6 @@ const maxHit = 1024
 // Table counts drops by place and reason; what does not fit is counted in Overflow.
 type Table struct {
 	max      int
-	ScanNs   int64 // when a Scanner looked last
 	Drops    map[Key]*drop
 	Overflow uint64
 	before   map[Key]uint32 // counters of rules in the process before this one, of those that did not report since
@@ -108,7 +107,7 @@ func (t *Table) entry(key Key, nowNs int64) *drop {
 		t.Drops[key] = d
 		delete(t.before, key)
 	}
-	if d.last <= t.ScanNs || isApart(d.run, d.last, nowNs) {
+	if d.hit == nil || isApart(d.run, d.last, nowNs) {
 		d.since, d.run = nowNs, 0
 	}
 	d.last = nowNs

@@ -42,7 +42,7 @@ func (s *Storm) Begin() (sinceNs int64, drops uint64, rate float64) {
 		if r := &s.rows[i]; isApart(drops, until, r.SinceNs) {
 			since, drops = r.SinceNs, 0
 		}
-		drops += s.rows[i].N
+		drops += s.rows[i].run
 		until = max(until, s.rows[i].untilNs)
 	}
 	return since, drops, float64(drops) * 1e9 / float64(max(until-since, int64(time.Second)))
@@ -68,7 +68,8 @@ type Packets struct {
 	Key
 	N       uint64
 	SinceNs int64             // when the first of them was told, but for a few long before others
-	untilNs int64             // and when the last
+	run     uint64            // from then on
+	untilNs int64             // when the last was told
 	flow    telemetry.FlowKey // one of theirs
 	hasFlow bool
 	Hit     *telemetry.Extent // whose these were
@@ -77,7 +78,7 @@ type Packets struct {
 // SinceScan returns the n packets since the last scan at a place that the table has.
 func (t *Table) SinceScan(key *Key, n uint64) Packets {
 	d := t.Drops[*key]
-	p := Packets{*key, n, d.since, d.last, d.flow, d.hasFlow, d.hit}
+	p := Packets{*key, n, d.since, d.run, d.last, d.flow, d.hasFlow, d.hit}
 	d.hit = nil
 	t.hit--
 	return p

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/waybill-int/waybill/internal/test"
 )
@@ -35,6 +36,33 @@ func TestProofAny(t *testing.T) {
 				t.Fatal(err)
 			}
 			proveUndisturbed(t, func() (string, bool) { return prove(t, file, d, nil) })
+			if t.Failed() {
+				t.Log(text)
+			}
+		})
+	}
+}
+
+// TestStoreAnyAnswers is TestStoreAnswers with such a network, and every event that is told is one that happened.
+func TestStoreAnyAnswers(t *testing.T) {
+	if test.RaceDetector {
+		t.Skip("ten times as slow, and nothing here runs side by side")
+	}
+	seed, all := test.Seed(t)
+	n := uint64(1)
+	if all {
+		seed, n = 0, 50
+	}
+	for ; n > 0; seed, n = seed+1, n-1 {
+		g := &anyScenario{Rand: rand.New(rand.NewPCG(seed, 1))}
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), "scenario.yaml")
+			text := g.write()
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			proveStore(t, file, 6*time.Second, true)
 			if t.Failed() {
 				t.Log(text)
 			}

@@ -79,7 +79,7 @@ func TestStoreAnswers(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			proveStore(t, file, duration)
+			proveStore(t, file, duration, false)
 		})
 	}
 }
@@ -241,7 +241,9 @@ func (p *storeProof) maintain(now time.Time) {
 	}
 }
 
-func proveStore(t *testing.T, file string, duration time.Duration) {
+// proveStore proves it for a scenario. Nothing is told of faults that are too short, or met too few packets: those of a
+// scenario that was drawn may be missed.
+func proveStore(t *testing.T, file string, duration time.Duration, drawn bool) {
 	s, err := scenario.Load(file)
 	if err != nil {
 		t.Fatal(err)
@@ -315,7 +317,9 @@ func proveStore(t *testing.T, file string, duration time.Duration) {
 	last := p.ask("without minutes", begin, end, allSteps[2:]).rolledUp()
 	last.compare(t, want, end)
 	for _, text := range p.truth.EventDifferences(last.told) {
-		t.Error(text)
+		if !drawn || !strings.HasPrefix(text, "missed: ") {
+			t.Error(text)
+		}
 	}
 	p.compareBursts(begin, end, last.told)
 	if stats, err := p.store.Stats(); err != nil || stats.Dropped < 2 {

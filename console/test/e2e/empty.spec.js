@@ -12,8 +12,11 @@ test.afterAll(finish);
 test('says where to send reports', async () => {
   const page = await open();
   const [{ address }] = (await ask('listeners')).listeners;
-  const text = await page.textContent('main');
-  assert.ok(text.includes('No reports yet') && text.includes(address), text);
+  const text = await eventually(async () => {
+    const shown = await page.textContent('main');
+    assert.ok(shown.includes('No reports yet') && shown.includes(address), shown);
+    return shown;
+  });
   assert.doesNotMatch(text, /No active events|No drop|0 per second/, 'it says nothing of what cannot be known');
   await accessible(page, 'empty');
   for (const name of ['topology', 'flows', 'latency', 'queues', 'drops', 'events', 'collector', 'nonsense']) {

@@ -147,7 +147,11 @@ func (c *Chronicle) faultDifferences(events []telemetry.Event) (list []string) {
 		if !slices.Contains(faultKinds, e.Kind) {
 			continue
 		}
-		at := slices.IndexFunc(want, func(w faultEvent) bool { return w.is(e) })
+		end := time.Unix(0, c.epochNs+c.truth.End.TimeNs)
+		if e.End != nil {
+			end = *e.End
+		}
+		at := slices.IndexFunc(want, func(w faultEvent) bool { return w.is(e, end) })
 		if at < 0 {
 			list = append(list, fmt.Sprintf("%v from %v to %v is of no fault: %s", e.Kind, e.Start, e.End, e.Text))
 			continue
@@ -168,16 +172,15 @@ func (c *Chronicle) faultDifferences(events []telemetry.Event) (list []string) {
 }
 
 // is reports whether an event is that of a fault: about the same, at the same time to a look.
-func (w *faultEvent) is(e *telemetry.Event) bool {
-	s := subjectOf(e)
-	if e.End == nil || s != w.subject {
+func (w *faultEvent) is(e *telemetry.Event, end time.Time) bool {
+	if subjectOf(e) != w.subject {
 		return false
 	}
 	near := func(a time.Time, ns int64) bool {
 		d := a.UnixNano() - ns
 		return max(d, -d) <= scanNs
 	}
-	return near(e.Start, w.fromNs) && near(*e.End, w.toNs)
+	return near(e.Start, w.fromNs) && near(end, w.toNs)
 }
 
 // droppedAt returns how many packets a switch dropped for the reason of an event while that lasted.
@@ -185,7 +188,7 @@ func (c *Chronicle) droppedAt(e *telemetry.Event) (n uint64) {
 	s := subjectOf(e)
 	s.kind = telemetry.EventDropStorm
 	for _, o := range c.occasions[s] {
-		if o.atNs >= e.Start.UnixNano() && o.atNs <= e.End.UnixNano() {
+		if o.atNs >= e.Start.UnixNano() && (e.End == nil || o.atNs <= e.End.UnixNano()) {
 			n += o.n
 		}
 	}
