@@ -27,7 +27,7 @@ type capture struct {
 const (
 	blockSize, blocks = 32 << 10, 64 // of the ring of an interface: 2 MiB
 	retire            = 100          // ms until the kernel hands on a block that is not full
-	snapshot          = 1024         // bytes that are kept of a frame: headers, also those in a tunnel, and a full stack
+	snapshot          = 1024         // bytes that are kept of a frame: headers, in a tunnel too, and a full stack
 )
 
 // openCapture is for the namespace of the port.
