@@ -60,7 +60,7 @@ func DefaultConfig() Config {
 func ConfigFor(bytes uint64, shards int) Config {
 	c := DefaultConfig()
 	const perFlow, perPath = 740 + perReporter/flowsPerReporter, 1600 + 5*850
-	const perPlace, perDrop, perQueue = 1260, 410, 1090
+	const perPlace, perDrop, perQueue = 1260, 450, 1090
 	each := bytes / uint64(max(shards, 1))
 	c.JoinPlaces = 256
 	for c.JoinPlaces < 8192 && uint64(c.JoinPlaces)*2*perPlace < each/32 {

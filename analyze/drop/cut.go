@@ -13,7 +13,7 @@ type Cut struct {
 // Add adds packets that the port dropped, which a scan at nowNs found.
 func (c *Cut) Add(p *Packets, nowNs int64) {
 	if c.Packets == 0 {
-		c.SinceNs = p.SinceNs
+		c.SinceNs = p.SinceNs()
 	}
 	c.AtNs, c.Packets, c.Hit = nowNs, c.Packets+p.N, c.Hit.Plus(p.Hit)
 }

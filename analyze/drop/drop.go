@@ -31,8 +31,7 @@ func (key *Key) IsNowhere() bool {
 type drop struct {
 	Packets     uint64
 	first, last int64
-	since       int64  // the first that came after the last scan, but for a few long before others
-	run         uint64 // packets from then on
+	runs        []run // since the last scan, by time: few packets each, but for the last
 	flow        telemetry.FlowKey
 	hasFlow     bool
 	To          map[telemetry.Addr]toward // by prefix
@@ -107,9 +106,17 @@ func (t *Table) entry(key Key, nowNs int64) *drop {
 		t.Drops[key] = d
 		delete(t.before, key)
 	}
-	if d.hit == nil || isApart(d.run, d.last, nowNs) {
-		d.since, d.run = nowNs, 0
+	if d.hit == nil {
+		d.runs = d.runs[:0]
 	}
+	if n := len(d.runs); n == 0 || isApart(&d.runs[n-1], nowNs) {
+		if n == mostRuns {
+			d.runs = append(d.runs[:0], d.runs[1:]...)
+		}
+		d.runs = append(d.runs, run{sinceNs: nowNs})
+	}
+	r := &d.runs[len(d.runs)-1]
+	r.sinceNs, r.untilNs = min(r.sinceNs, nowNs), max(r.untilNs, nowNs) // batches of several receivers overtake each other
 	d.last = nowNs
 	return d
 }
@@ -120,7 +127,7 @@ func (t *Table) add(d *drop, packets uint64, flow *telemetry.FlowKey, bytes uint
 		return
 	}
 	d.Packets += packets
-	d.run += packets
+	d.runs[len(d.runs)-1].packets += packets
 	if d.hit == nil {
 		d.hit = &telemetry.Extent{}
 		t.hit++

@@ -17,16 +17,25 @@ const StormRate = 20
 // stormGapNs is after how long without a drop those before, if they are few, are none of the storm that follows.
 const stormGapNs = int64(time.Second) / 4
 
-// isApart reports whether drops at nowNs are others than so few before, of which the last was at lastNs: what fills a
-// queue now did not drop these.
-func isApart(before uint64, lastNs, nowNs int64) bool {
-	return nowNs-lastNs > stormGapNs && before < StormRate*uint64(stormGapNs)/uint64(time.Second)
+// A run is packets that were dropped one soon after the other.
+type run struct {
+	sinceNs, untilNs int64 // the first and the last
+	packets          uint64
+}
+
+// mostRuns is how many there are between two scans at most, while these are a second apart.
+const mostRuns = int(int64(time.Second) / stormGapNs)
+
+// isApart reports whether a drop at nowNs is of another run than those of r: what fills a queue now did not drop so few
+// so long before.
+func isApart(r *run, nowNs int64) bool {
+	return nowNs-r.untilNs > stormGapNs && r.packets < StormRate*uint64(stormGapNs)/uint64(time.Second)
 }
 
 // A Storm is what was dropped at one place for one reason since the last scan.
 type Storm struct {
 	Drops   uint64
-	rows    []Packets // of its ports of entry, in all shards
+	runs    []run // at its ports of entry, in all shards
 	Key     Key
 	Flow    telemetry.FlowKey
 	HasFlow bool
@@ -36,22 +45,24 @@ type Storm struct {
 // Begin returns when it began, in nanoseconds, its drops from then on, and how many that are a second; within less than
 // a second they count as within one.
 func (s *Storm) Begin() (sinceNs int64, drops uint64, rate float64) {
-	slices.SortFunc(s.rows, func(a, b Packets) int { return cmp.Compare(a.SinceNs, b.SinceNs) })
-	since, until := s.rows[0].SinceNs, s.rows[0].untilNs
-	for i := range s.rows {
-		if r := &s.rows[i]; isApart(drops, until, r.SinceNs) {
-			since, drops = r.SinceNs, 0
+	slices.SortFunc(s.runs, func(a, b run) int { return cmp.Compare(a.sinceNs, b.sinceNs) })
+	all := s.runs[0]
+	for _, r := range s.runs[1:] {
+		if isApart(&all, r.sinceNs) {
+			all = r
+			continue
 		}
-		drops += s.rows[i].run
-		until = max(until, s.rows[i].untilNs)
+		all.packets += r.packets
+		all.untilNs = max(all.untilNs, r.untilNs)
 	}
-	return since, drops, float64(drops) * 1e9 / float64(max(until-since, int64(time.Second)))
+	return all.sinceNs, all.packets,
+		float64(all.packets) * 1e9 / float64(max(all.untilNs-all.sinceNs, int64(time.Second)))
 }
 
 // UntilNs is when the last of the packets was dropped, nanoseconds since 1970.
 func (s *Storm) UntilNs() (ns int64) {
-	for i := range s.rows {
-		ns = max(ns, s.rows[i].untilNs)
+	for i := range s.runs {
+		ns = max(ns, s.runs[i].untilNs)
 	}
 	return ns
 }
@@ -60,16 +71,14 @@ func (s *Storm) UntilNs() (ns int64) {
 func (s *Storm) Join(before *Storm) {
 	s.Drops += before.Drops
 	s.Hit = s.Hit.Plus(before.Hit)
-	s.rows = slices.Concat(before.rows, s.rows)
+	s.runs = slices.Concat(before.runs, s.runs)
 }
 
 // Packets are those at one place for one reason.
 type Packets struct {
 	Key
 	N       uint64
-	SinceNs int64             // when the first of them was told, but for a few long before others
-	run     uint64            // from then on
-	untilNs int64             // when the last was told
+	runs    []run             // the table's, until it counts the next
 	flow    telemetry.FlowKey // one of theirs
 	hasFlow bool
 	Hit     *telemetry.Extent // whose these were
@@ -78,17 +87,20 @@ type Packets struct {
 // SinceScan returns the n packets since the last scan at a place that the table has.
 func (t *Table) SinceScan(key *Key, n uint64) Packets {
 	d := t.Drops[*key]
-	p := Packets{*key, n, d.since, d.run, d.last, d.flow, d.hasFlow, d.hit}
+	p := Packets{*key, n, d.runs, d.flow, d.hasFlow, d.hit}
 	d.hit = nil
 	t.hit--
 	return p
 }
 
+// SinceNs is when the first of them was told, but for a few long before others.
+func (p *Packets) SinceNs() int64 { return p.runs[len(p.runs)-1].sinceNs }
+
 // Add adds packets that were dropped at the place of the storm for its reason.
 func (s *Storm) Add(p *Packets) {
 	s.Drops += p.N
 	s.Hit = s.Hit.Plus(p.Hit)
-	s.rows = append(s.rows, *p)
+	s.runs = append(s.runs, p.runs...)
 	s.Key, s.Flow, s.HasFlow = p.Key, p.flow, p.hasFlow
 }
 

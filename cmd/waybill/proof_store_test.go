@@ -242,7 +242,7 @@ func (p *storeProof) maintain(now time.Time) {
 }
 
 // proveStore proves it for a scenario. Nothing is told of faults that are too short, or met too few packets: those of a
-// scenario that was drawn may be missed.
+// scenario that was drawn may be missed, and a latency may be unusual from later on, when packets met no queue again.
 func proveStore(t *testing.T, file string, duration time.Duration, drawn bool) {
 	s, err := scenario.Load(file)
 	if err != nil {
@@ -317,7 +317,7 @@ func proveStore(t *testing.T, file string, duration time.Duration, drawn bool) {
 	last := p.ask("without minutes", begin, end, allSteps[2:]).rolledUp()
 	last.compare(t, want, end)
 	for _, text := range p.truth.EventDifferences(last.told) {
-		if !drawn || !strings.HasPrefix(text, "missed: ") {
+		if !drawn || !strings.HasPrefix(text, "missed: ") && !strings.HasPrefix(text, "latency_anomaly from ") {
 			t.Error(text)
 		}
 	}
