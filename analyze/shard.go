@@ -235,7 +235,7 @@ func (s *Shard) reach(reports []telemetry.Report) {
 			waiting[i] = s.join.First(join.Hash(r.PacketID, s.tags[i]))
 		}
 	}
-	var paths [reachAhead]*flowPath
+	var blocks [reachAhead]uint32
 	reached := int64(0)
 	for i, place := range places[:len(reports)] {
 		if p := waiting[i]; p > 0 {
@@ -247,15 +247,12 @@ func (s *Shard) reach(reports []telemetry.Report) {
 		f := s.flows.at(int(place - 1))
 		reached += f.last + int64(f.tag) + int64(f.weight) + int64(f.residence.Count) + int64(f.endToEnd.Count)
 		if fp := &f.paths[0]; fp.used {
-			paths[i] = fp
+			blocks[i] = fp.block + 1
 		}
 	}
-	for _, fp := range paths[:len(reports)] {
-		if fp == nil {
-			continue
-		}
-		for i, block := 0, s.slab.block(fp.block, int(fp.hops)); i < len(block); i++ {
-			reached += int64(block[i].count)
+	for _, block := range blocks[:len(reports)] {
+		if block > 0 {
+			reached += int64(s.slab.block(block-1, 1)[0].count)
 		}
 	}
 	s.reached = reached
