@@ -166,7 +166,7 @@ func (s *scan) noteGray(k topology.LinkKey, g *loss.Link, links loss.Links, path
 		s.betweenEnds(e, one)
 		e.Path = topology.PathID(path)
 	})
-	s.hit(key, g.Hit.Plus(&telemetry.Extent{Partly: !g.Numbered})) // of some lost packets nothing tells
+	s.hit(key, g.Hit.Plus(&telemetry.Extent{Partly: true})) // of some lost packets nothing tells
 	g.Noted, g.Hit = all.Lost, nil
 	there, back := links.Share(one), links.Share(other)
 	s.log.Amend(key, func(e *telemetry.Event) {
