@@ -272,10 +272,14 @@ func (w *walk) leave(q *queue, limitNs, length uint64) {
 		}
 		leftNs := max(p.out()-min(w.behindNs, p.out()), p.in)
 		if leftNs >= limitNs {
-			if p.in >= limitNs || w.occupied-min(w.occupied, q.own(p)/2) <= length {
+			unseen := w.missing > 0 // it may be these that have left
+			if p.in >= limitNs || w.occupied-min(w.occupied, q.own(p)/2) <= length ||
+				unseen && leftNs-limitNs > w.behindNs {
 				return
 			}
-			w.behindNs = max(w.behindNs, p.out()-limitNs) // the length says that it had left
+			if !unseen { // the length says that this one has
+				w.behindNs = max(w.behindNs, p.out()-limitNs)
+			}
 		}
 		lastNs := min(leftNs, limitNs)
 		w.occupied -= min(w.occupied, q.own(p))
