@@ -115,7 +115,7 @@ func (t *Table) entry(key Key, nowNs int64) *drop {
 		}
 		d.runs = append(d.runs, run{sinceNs: nowNs})
 	}
-	r := &d.runs[len(d.runs)-1]
+	r := &d.runs[len(d.runs)-1] // receivers overtake each other
 	r.sinceNs, r.untilNs = min(r.sinceNs, nowNs), max(r.untilNs, nowNs)
 	d.last = nowNs
 	return d

@@ -30,11 +30,7 @@ func TestProofAny(t *testing.T) {
 		g := &anyScenario{Rand: rand.New(rand.NewPCG(seed, 1))}
 		d := usual[g.IntN(len(usual))]
 		t.Run(fmt.Sprint(seed, "/", d.name), func(t *testing.T) {
-			file := filepath.Join(t.TempDir(), "scenario.yaml")
-			text := g.write()
-			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			file, text := g.file(t)
 			proveUndisturbed(t, func() (string, bool) { return prove(t, file, d, nil) })
 			if t.Failed() {
 				t.Log(text)
@@ -57,11 +53,7 @@ func TestStoreAnyAnswers(t *testing.T) {
 		g := &anyScenario{Rand: rand.New(rand.NewPCG(seed, 1))}
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			file := filepath.Join(t.TempDir(), "scenario.yaml")
-			text := g.write()
-			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			file, text := g.file(t)
 			proveStore(t, file, 6*time.Second, true)
 			if t.Failed() {
 				t.Log(text)
@@ -79,6 +71,16 @@ type anyScenario struct {
 
 // of returns one of a list.
 func (g *anyScenario) of(list ...string) string { return list[g.IntN(len(list))] }
+
+// file draws a scenario, and returns a file with it and its text.
+func (g *anyScenario) file(t *testing.T) (file, text string) {
+	t.Helper()
+	file, text = filepath.Join(t.TempDir(), "scenario.yaml"), g.write()
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file, text
+}
 
 // addNames adds names that are counted from 1.
 func addNames(list []string, what string, n int) []string {

@@ -147,11 +147,7 @@ func (c *Chronicle) faultDifferences(events []telemetry.Event) (list []string) {
 		if !slices.Contains(faultKinds, e.Kind) {
 			continue
 		}
-		end := time.Unix(0, c.epochNs+c.truth.End.TimeNs)
-		if e.End != nil {
-			end = *e.End
-		}
-		at := slices.IndexFunc(want, func(w faultEvent) bool { return w.is(e, end) })
+		at := slices.IndexFunc(want, func(w faultEvent) bool { return w.is(e, c.epochNs+c.truth.End.TimeNs) })
 		if at < 0 {
 			list = append(list, fmt.Sprintf("%v from %v to %v is of no fault: %s", e.Kind, e.Start, e.End, e.Text))
 			continue
@@ -171,8 +167,9 @@ func (c *Chronicle) faultDifferences(events []telemetry.Event) (list []string) {
 	return list
 }
 
-// is reports whether an event is that of a fault: about the same, at the same time to a look.
-func (w *faultEvent) is(e *telemetry.Event, end time.Time) bool {
+// is reports whether an event is that of a fault: about the same, at the same time to a look. It goes on only if the
+// fault lasts to the end of the run.
+func (w *faultEvent) is(e *telemetry.Event, runEndsNs int64) bool {
 	if subjectOf(e) != w.subject {
 		return false
 	}
@@ -180,7 +177,10 @@ func (w *faultEvent) is(e *telemetry.Event, end time.Time) bool {
 		d := a.UnixNano() - ns
 		return max(d, -d) <= scanNs
 	}
-	return near(e.Start, w.fromNs) && near(end, w.toNs)
+	if e.End == nil {
+		return near(e.Start, w.fromNs) && w.toNs == runEndsNs
+	}
+	return near(e.Start, w.fromNs) && near(*e.End, w.toNs)
 }
 
 // droppedAt returns how many packets a switch dropped for the reason of an event while that lasted.
