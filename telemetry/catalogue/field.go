@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // A Field is what the tags of an item say of one of its fields, or of a member of an object in it.
@@ -51,11 +52,19 @@ type Table struct {
 	at int // its place: a column stands behind those with lower ones
 }
 
+// known are the fields of the types that were asked for, []Field by reflect.Type: programs ask for the same ones many
+// times while they start.
+var known sync.Map
+
 // Of returns the fields of a type of items, in their order. It panics on tags that break the rules.
 func Of(item reflect.Type) []Field {
-	r := reader{item: item}
-	r.object(item, holder{shown: true})
-	return r.fields
+	fields, ok := known.Load(item)
+	if !ok {
+		r := reader{item: item}
+		r.object(item, holder{shown: true})
+		fields, _ = known.LoadOrStore(item, r.fields)
+	}
+	return slices.Clone(fields.([]Field))
 }
 
 // TableOf returns the fields of a type of items that tables show, in the order of their columns.
