@@ -56,10 +56,10 @@ func TestGrowth(t *testing.T) {
 	axes, build := growth, []string{"-pgo", filepath.Join(test.Root(), "cmd/waybill/default.pgo")}
 	if pictures == "" {
 		pictures, runs, length, build = t.TempDir(), 2, "1x", []string{"-buildvcs=false"}
-		axes = []growthAxis{
+		axes = test.Part(t, []growthAxis{
 			{"flows", []int{1000, 4000}, growth[0].units},
 			{"shards", []int{1, 2}, []string{"ns/report", "cpu-ns/report", "MB"}},
-		}
+		}, 2)
 	}
 	program := filepath.Join(t.TempDir(), "analyze.test")
 	arguments := append([]string{"test", "-c", "-o", program}, build...)

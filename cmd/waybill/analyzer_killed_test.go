@@ -104,7 +104,7 @@ func (p *process) received() (n uint64) {
 	return n
 }
 
-// With those that are late: their postcards, each for itself, fit on the path that is known, so they count as incomplete.
+// With those that are late: their postcards, each for itself, fit on the path that is known, and count as incomplete.
 const allPackets = "SELECT 'all', sum(packets + incomplete) FROM paths_10s"
 
 // equal compares a store with what was sent.

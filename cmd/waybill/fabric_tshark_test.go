@@ -24,7 +24,8 @@ func TestFabricTshark(t *testing.T) {
 	if err != nil {
 		t.Skip("tshark is not installed")
 	}
-	for _, args := range [][]string{{"steady", "--duration", "200ms"}, {"ddos", "--duration", "3500ms"}} {
+	scenarios := [][]string{{"steady", "--duration", "200ms"}, {"ddos", "--duration", "3500ms"}}
+	for _, args := range test.Part(t, scenarios, 2) {
 		t.Run(args[0], func(t *testing.T) {
 			dir := t.TempDir()
 			mustFabric(t, append(args, "--pcap-links", dir)...)

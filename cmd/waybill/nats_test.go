@@ -51,6 +51,7 @@ func runNATS(t *testing.T, text string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.ConfigureLogger()
 	s.Start()
 	s.WaitForShutdown()
 	os.Exit(0)
@@ -61,11 +62,32 @@ type natsCluster struct {
 	t         *testing.T
 	options   [3]natsOptions
 	processes [3]*exec.Cmd
+	log       syncBuffer // of all
 	urls      []string
 }
 
-// startNATS starts three servers, and waits until they keep streams.
+// startNATS starts three servers, and waits until they keep streams. If they do not within minutes, others are started:
+// how long they take to choose one that leads is not what is tested.
 func startNATS(t *testing.T) *natsCluster {
+	t.Helper()
+	for try := 1; ; try++ {
+		c := newNATS(t)
+		for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+			_, err := c.ask(func(js jetstream.JetStream) (any, error) { return js.AccountInfo(t.Context()) })
+			if err == nil {
+				return c
+			}
+		}
+		log := c.log.String()
+		t.Logf("a cluster of NATS keeps no streams; its log ends:\n%s", log[max(len(log)-4000, 0):])
+		if try == 5 {
+			t.FailNow()
+		}
+		c.stop()
+	}
+}
+
+func newNATS(t *testing.T) *natsCluster {
 	t.Helper()
 	c := &natsCluster{t: t}
 	var routes []string
@@ -81,16 +103,14 @@ func startNATS(t *testing.T) *natsCluster {
 		c.options[i].Routes = routes
 		c.start(i)
 	}
-	t.Cleanup(func() {
-		for i := range c.processes {
-			c.kill(i)
-		}
-	})
-	test.Eventually(t, "a cluster of NATS", func() bool {
-		_, err := c.ask(func(js jetstream.JetStream) (any, error) { return js.AccountInfo(t.Context()) })
-		return err == nil
-	})
+	t.Cleanup(c.stop)
 	return c
+}
+
+func (c *natsCluster) stop() {
+	for i := range c.processes {
+		c.kill(i)
+	}
 }
 
 func (c *natsCluster) start(i int) {
@@ -101,6 +121,7 @@ func (c *natsCluster) start(i int) {
 	}
 	p := exec.Command(os.Args[0], "-test.run=^TestServeProcess$")
 	p.Env = append(os.Environ(), "WAYBILL_TEST_ARGS=nats "+string(text))
+	p.Stderr = &c.log
 	if err := p.Start(); err != nil {
 		c.t.Fatal(err)
 	}

@@ -29,3 +29,19 @@ func Seed(t *testing.T) (seed uint64, all bool) {
 	})
 	return seed, false
 }
+
+// Once says that benchmarks run once (-benchtime 1x), so that none rots: what they measure is not to be large then.
+func Once() bool { return flag.Lookup("test.benchtime").Value.String() == "1x" }
+
+// Part returns one of so many parts of a list: which one, Seed says, and with all the list is whole. It is for what
+// takes long and of which each part shows as much.
+func Part[T any](t *testing.T, list []T, parts uint64) (part []T) {
+	t.Helper()
+	seed, all := Seed(t)
+	for i, item := range list {
+		if all || uint64(i)%parts == seed%parts {
+			part = append(part, item)
+		}
+	}
+	return part
+}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -11,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -27,23 +30,29 @@ func Eventually(t testing.TB, what string, f func() bool) {
 	t.Fatalf("%s did not happen", what)
 }
 
-// FreePort returns an address that nobody uses.
+// handed are the addresses that FreePort has returned.
+var handed sync.Map
+
+// FreePort returns an address that nobody uses. Its port is none of those that a connection gets which is made between
+// that and when somebody listens there: on a busy machine it would be taken sooner or later.
 func FreePort(t testing.TB, network string) string {
 	t.Helper()
-	if network == "udp" {
-		c, err := net.ListenPacket("udp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
+	const lowest, below = 10_000, 32_768 // Linux takes those above for connections
+	for {
+		address := fmt.Sprintf("127.0.0.1:%d", lowest+rand.IntN(below-lowest))
+		if _, twice := handed.LoadOrStore(address, nil); !twice && free(network, address) {
+			return address
 		}
-		defer c.Close()
-		return c.LocalAddr().String()
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+}
+
+func free(network, address string) bool {
+	if network == "udp" {
+		c, err := net.ListenPacket("udp", address)
+		return err == nil && c.Close() == nil
 	}
-	defer l.Close()
-	return l.Addr().String()
+	l, err := net.Listen("tcp", address)
+	return err == nil && l.Close() == nil
 }
 
 // Captured returns the telemetry reports of captures of real switches.

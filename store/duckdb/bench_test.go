@@ -2,7 +2,6 @@ package duckdb
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"net/netip"
 	"os"
@@ -18,6 +17,7 @@ import (
 	"github.com/waybill-int/waybill/analyze"
 	"github.com/waybill-int/waybill/fabric"
 	"github.com/waybill-int/waybill/fabric/scenario"
+	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/node"
 	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/telemetry"
@@ -39,11 +39,8 @@ const (
 	benchAsked    = 40 // times that a question is asked
 )
 
-// benchOnce reports whether benchmarks shall only show that they still run.
-func benchOnce() bool { return flag.Lookup("test.benchtime").Value.String() == "1x" }
-
 func benchRecords() int {
-	if benchOnce() {
+	if test.Once() {
 		return 1
 	}
 	if os.Getenv("WAYBILL_BENCH_FULL") != "" {
@@ -180,7 +177,7 @@ func copyOf(v *telemetry.Intervals, minute, network, crowd int) *telemetry.Inter
 // minuteOf returns the records of a minute, in pieces as a collector gives them.
 func minuteOf(v *telemetry.Intervals, minute int) (batches []*telemetry.Intervals) {
 	networks, crowds := benchNetworks, benchCrowds
-	if benchOnce() {
+	if test.Once() {
 		networks, crowds = 2, 1
 	}
 	for network := range networks {
@@ -313,7 +310,7 @@ func BenchmarkStore(b *testing.B) {
 			var times []time.Duration
 			rows := 0
 			asked := benchAsked
-			if benchOnce() {
+			if test.Once() {
 				asked = 1
 			}
 			for b.Loop() {

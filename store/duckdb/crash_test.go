@@ -65,7 +65,11 @@ func TestKilled(t *testing.T) {
 	dir := t.TempDir()
 	g := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0))
 	next, before := 0, 0 // the number of the next batch, and how many there are
-	for round := range 8 {
+	rounds := 3
+	if _, all := test.Seed(t); all {
+		rounds = 30
+	}
+	for round := range rounds {
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), crashDir+"="+dir, fmt.Sprintf("%s_FIRST=%d", crashDir, next))
 		out, err := cmd.StdoutPipe()

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/store"
 )
 
@@ -135,7 +136,7 @@ func TestStatementAttacks(t *testing.T) {
 	}
 	before := resident(t)
 	var worst time.Duration
-	for _, statement := range attacks() {
+	for _, statement := range test.Part(t, attacks(), 4) {
 		began := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 		_, err := s.SQL(ctx, statement, 3)
@@ -185,7 +186,7 @@ func resident(t *testing.T) int64 {
 func TestStatementsThatPeopleAsk(t *testing.T) {
 	s := open(t, nil)
 	write(t, s, everyRecord())
-	for _, statement := range []string{
+	for _, statement := range test.Part(t, []string{
 		"SELECT median(packets), mode(node), approx_quantile(packets, 0.9), histogram(packets), entropy(node) FROM hops_1s",
 		"SELECT node, string_agg(egress_port, ', '), list(start), list_distinct(list(egress_port)) FROM hops_1s GROUP BY node",
 		"SELECT repeat('=', CAST(packets AS INTEGER)) AS bar FROM hops_1s",
@@ -217,7 +218,7 @@ func TestStatementsThatPeopleAsk(t *testing.T) {
 		"SELECT node, string_agg(replace(path, '_', ' '), ', '), list_distinct([1, 1]) FROM events WHERE path LIKE '%lost%' AND path NOT ILIKE 'a_%' GROUP BY node", "SELECT path LIKE '%a%a%a%' FROM events",
 		"WITH a AS (SELECT node, list(DISTINCT egress_port) AS ports FROM hops_1s GROUP BY node) SELECT node, len(ports) FROM a ORDER BY 2",
 		"SELECT unnest([1, 2]), count(*), current_date, now() - INTERVAL 1 HOUR, nullif(1, 2), if(true, 1, 2), ifnull(NULL, 1), address(0, 1), count(*) FILTER (true), greatest(1, 2)",
-	} {
+	}, 4) {
 		if _, err := s.SQL(t.Context(), statement, 3); err != nil {
 			t.Errorf("%s: %v", statement, err)
 		}
