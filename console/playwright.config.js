@@ -1,9 +1,11 @@
 // Tests of the console in a browser. Files run side by side, each with a server of its own (test/e2e/servers.js); what their pictures
 // and traces show of a failure is in test-results.
 import { defineConfig } from '@playwright/test';
+import { files } from './test/e2e/turns.js';
 
 /** What needs no records of the server, which are there some seconds later, runs first. */
-const soon = /(empty|login|large|looks)\.spec\.js$/;
+const soon = ['empty', 'login', 'large', 'looks'];
+const match = (names) => names.map((name) => `**/${name}.spec.js`);
 
 export default defineConfig({
   testDir: 'test/e2e',
@@ -14,8 +16,8 @@ export default defineConfig({
   timeout: 300_000, // nothing depends on how fast the machine is
   reporter: [['list']],
   projects: [
-    { name: 'soon', testMatch: soon },
-    { name: 'records', testMatch: /\.spec\.js$/, testIgnore: soon },
+    { name: 'soon', testMatch: match(files.filter((name) => soon.includes(name))) },
+    { name: 'records', testMatch: match(files.filter((name) => !soon.includes(name))) },
   ],
   use: {
     launchOptions: {

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
+import { files as chosen } from './turns.js';
 
 const waybill = process.env.WAYBILL ?? '../bin/waybill';
 const prefix = '/some/prefix/';
@@ -272,8 +273,9 @@ const ahead = 2;
 /** The set-up of Playwright: it readies the servers and returns what ends them. The tests find them in CONSOLE_SERVERS. */
 export default async function setup() {
   const dir = mkdtempSync(join(tmpdir(), 'waybill-console-'));
-  const chosen = servers.filter(({ files }) => files.some((name) => process.argv.some((arg) => arg.includes(name))));
-  const wanted = chosen.length ? chosen : servers;
+  const wanted = servers
+    .map((server) => ({ ...server, files: server.files.filter((name) => chosen.includes(name)) }))
+    .filter((server) => server.files.length > 0);
   const begun = new Map();
   const begin = (server) => {
     if (!begun.has(server)) {
@@ -291,7 +293,7 @@ export default async function setup() {
         wanted.slice(i, i + 1 + ahead).forEach(begin);
         return begin(server);
       },
-      server.files.filter((name) => !chosen.length || process.argv.some((arg) => arg.includes(name))),
+      server.files,
       () => end(begun.get(server)),
     );
     proxies.push(proxy);
