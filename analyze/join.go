@@ -37,6 +37,7 @@ func (s *Shard) postcard(f *flow, r *telemetry.Report, flowTag uint32, nowNs int
 	}
 	if p == nil {
 		p = s.wait(r, hash, join.Postcards, nowNs)
+		p.Alike = alike
 		if !p.Probe && !r.Is(telemetry.Dropped) {
 			s.attackPostcard(f, p, &hop)
 		}
@@ -139,7 +140,7 @@ func (s *Shard) joined(f *flow, p *join.Packet, nowNs int64, waited bool) {
 			known = append(known, hops[i])
 		}
 	}
-	s.probe, s.copied = p.Probe, p.Copied
+	s.probe, s.copied, s.alike = p.Probe, p.Copied, p.Alike
 	switch hops = known; {
 	case len(hops) == 0:
 	case !s.partOfPath(f, hops, nowNs):
@@ -148,7 +149,7 @@ func (s *Shard) joined(f *flow, p *join.Packet, nowNs int64, waited bool) {
 	case waited && !f.stacked: // behind a stack nodes tell of what they like
 		s.seenInPart(f, int(s.places[0]), int(s.places[len(hops)-1]), nowNs-(s.join.NowNs-p.FirstNs))
 	}
-	s.probe, s.copied = false, false
+	s.probe, s.copied, s.alike = false, false, false
 	if !dropped && !p.Probe {
 		s.attackJoined(f, p, nowNs)
 	}

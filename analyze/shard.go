@@ -139,6 +139,7 @@ type Shard struct {
 	local  [1]telemetry.Hop
 	probe  bool // the packet at hand is a copy or a probe
 	copied bool // it is a copy
+	alike  bool // its hops may be of two packets
 
 	tags    [reachAhead]uint32 // of the flows of the reports at hand
 	reached int64              // so that the compiler leaves in what reach reads
@@ -649,7 +650,7 @@ func (s *Shard) observePath(f *flow, hops []telemetry.Hop, bytes uint32, nowNs i
 		complete = complete && h.Has&telemetry.HasLatency != 0
 		residence += h.LatencyNs
 	}
-	if p.packets&p.skip == 0 && !p.uncertain {
+	if p.packets&p.skip == 0 && !p.uncertain && !s.alike {
 		s.transits.Add(p.hash, p.skip, hops[:next], bytes, nowNs)
 	}
 	if !complete {

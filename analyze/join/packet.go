@@ -31,6 +31,7 @@ type Head struct {
 	Opening  bool   // it asks for a connection
 	Counted  bool   // for attacks, as so many packets as Weight says
 	Several  bool   // exporters told of it
+	Alike    bool   // another one waited that looks the same: its postcards may be of both
 	Exporter uint32 // of who told of it first
 	Weight   uint32
 }

@@ -100,6 +100,7 @@ func (t *Table) FindPostcards(r *telemetry.Report, hash uint64, hop *telemetry.H
 		}
 		alike = true
 		told, isFirst, fits := o.Spoke(hop)
+		o.Alike = o.Alike || told || !fits
 		if !fits {
 			continue
 		}
