@@ -134,7 +134,7 @@ func TestSlowStreamClient(t *testing.T) {
 		}
 
 		// What was on its way, and then the end of the connection.
-		slow.SetReadDeadline(time.Now().Add(time.Minute))
+		slow.SetReadDeadline(time.Now().Add(10 * time.Minute))
 		sent := 0
 		for lines.Scan() {
 			if strings.HasPrefix(lines.Text(), "data: ") {

@@ -13,7 +13,7 @@ export default defineConfig({
   outputDir: 'test-results',
   globalSetup: './test/e2e/servers.js',
   workers: 2,
-  timeout: 300_000, // nothing depends on how fast the machine is
+  timeout: 900_000, // nothing depends on how fast the machine is
   reporter: [['list']],
   projects: [
     { name: 'soon', testMatch: match(files.filter((name) => soon.includes(name))) },

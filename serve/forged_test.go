@@ -113,7 +113,7 @@ func TestForgedReportsNameNobody(t *testing.T) {
 	}
 	sink, stranger, other := dial("127.0.0.2"), dial("127.0.0.1"), dial("127.0.0.3")
 	var a *telemetry.Attack
-	for deadline := time.Now().Add(time.Minute); a == nil && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(10 * time.Minute); a == nil && time.Now().Before(deadline); {
 		for i := range min(len(truthful), len(forged)) {
 			for conn, what := range map[*net.UDPConn][]byte{sink: truthful[i], stranger: forged[i], other: forged[i]} {
 				if _, err := conn.Write(what); err != nil {

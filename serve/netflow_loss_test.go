@@ -59,7 +59,7 @@ func TestServeIPFIXLoss(t *testing.T) {
 			t.Fatal(err, refused)
 		}
 		b := make([]byte, 65536)
-		if err := way.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+		if err := way.SetReadDeadline(time.Now().Add(10 * time.Minute)); err != nil {
 			t.Fatal(err)
 		}
 		n, _, err := way.ReadFrom(b)

@@ -330,7 +330,7 @@ func TestDecodeLive(t *testing.T) {
 		code <- command.Execute(root)
 	}()
 	capture.Write(b)
-	printed.SetReadDeadline(time.Now().Add(10 * time.Second))
+	printed.SetReadDeadline(time.Now().Add(10 * time.Minute))
 	lines := bufio.NewScanner(printed)
 	for n := 1; n <= 23; n++ {
 		if !lines.Scan() || lines.Text() != fmt.Sprint(n) {

@@ -111,7 +111,7 @@ func TestKafkaHasAll(t *testing.T) {
 		f := &want.Flows[i]
 		wanted[fmt.Sprint(f.Src, f.SrcPort, f.Dst)] += f.Packets
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	all := func() bool { // topics come in any order
 		for path := range paths {
@@ -421,7 +421,7 @@ func TestOutputsReload(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	for (packets < wanted || reports < received) && ctx.Err() == nil {
 		for _, m := range client.PollFetches(ctx).Records() {

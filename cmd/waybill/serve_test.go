@@ -417,7 +417,7 @@ func TestServeRefuses(t *testing.T) {
 		root.SetArgs(append([]string{"serve"}, strings.Fields(c.args)...))
 		root.SetOut(&out)
 		root.SetErr(&errs)
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		root.SetContext(ctx)
 		code := command.Execute(root)
 		cancel()

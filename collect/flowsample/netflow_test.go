@@ -229,7 +229,7 @@ func TestSoftflowd(t *testing.T) {
 			var payloads [][]byte
 			for len(got) < len(want) {
 				b := make([]byte, 65536)
-				if err := socket.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+				if err := socket.SetReadDeadline(time.Now().Add(10 * time.Minute)); err != nil {
 					t.Fatal(err)
 				}
 				size, _, err := socket.ReadFrom(b)
@@ -274,7 +274,7 @@ func softflowdOf(t *testing.T, capture, version string, flows int) (payloads [][
 	}
 	for n := NewNetFlow(points(nil)); flows > 0; {
 		b := make([]byte, 65536)
-		if err := socket.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		if err := socket.SetReadDeadline(time.Now().Add(10 * time.Minute)); err != nil {
 			t.Fatal(err)
 		}
 		size, _, err := socket.ReadFrom(b)

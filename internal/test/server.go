@@ -21,7 +21,7 @@ import (
 // Eventually waits until f is true: reports are on their way through sockets and goroutines.
 func Eventually(t testing.TB, what string, f func() bool) {
 	t.Helper()
-	for range 30_000 { // five minutes: how long it takes on a busy machine is not what is tested
+	for range 90_000 { // a quarter of an hour: how long it takes on a busy machine is not what is tested
 		if f() {
 			return
 		}

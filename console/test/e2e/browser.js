@@ -179,7 +179,7 @@ export const go = async (page, hash) => {
 
 /** eventually waits until a check holds: what the page shows may come a frame later, or many. The limit of the test finds what hangs. */
 export async function eventually(check) {
-  for (const end = Date.now() + 240_000; ; await new Promise((done) => setTimeout(done, 50))) {
+  for (const end = Date.now() + 840_000; ; await new Promise((done) => setTimeout(done, 50))) {
     try {
       return await check();
     } catch (error) {

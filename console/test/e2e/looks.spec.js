@@ -8,7 +8,7 @@ import { expect } from '@playwright/test';
 import UPNG from 'upng-js';
 import { ask, base, connect, endpoints, eventually, finish, fresh, painted, ready, some, test } from './browser.js';
 
-test.setTimeout(1_200_000); // of tests with some fifty pages each
+test.setTimeout(3_600_000); // of tests with some fifty pages each
 test.beforeAll(connect);
 test.afterAll(finish);
 
