@@ -89,7 +89,8 @@ func (t *Table) Find(r *telemetry.Report, hash uint64, kind Kind) *Packet {
 
 // FindPostcards returns the packet that a postcard may be of: the newest one of which its node did not tell yet. If
 // it told of all of them it returns the oldest, and nil if none can be. spoken says that the node told of it, first
-// that no node in front of it has, and alike that one waits that looks the same, whether it can be.
+// that no node in front of it has, and alike that one waits that looks the same, whether it can be. Each packet that
+// shows by r that another one looks like it is Alike from then on.
 func (t *Table) FindPostcards(r *telemetry.Report, hash uint64, hop *telemetry.Hop) (
 	p *Packet, spoken, first, alike bool,
 ) {

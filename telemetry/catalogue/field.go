@@ -52,17 +52,18 @@ type Table struct {
 	at int // its place: a column stands behind those with lower ones
 }
 
-// known are the fields of the types that were asked for, []Field by reflect.Type: programs ask for the same ones many
-// times while they start.
-var known sync.Map
+// fieldsOf are the fields of the types that were asked for, []Field by reflect.Type: programs ask for the same ones
+// many times while they start.
+var fieldsOf sync.Map
 
-// Of returns the fields of a type of items, in their order. It panics on tags that break the rules.
+// Of returns the fields of a type of items, in their order. It panics on tags that break the rules. The list is the
+// caller's; what its fields point to is not.
 func Of(item reflect.Type) []Field {
-	fields, ok := known.Load(item)
+	fields, ok := fieldsOf.Load(item)
 	if !ok {
 		r := reader{item: item}
 		r.object(item, holder{shown: true})
-		fields, _ = known.LoadOrStore(item, r.fields)
+		fields, _ = fieldsOf.LoadOrStore(item, r.fields)
 	}
 	return slices.Clone(fields.([]Field))
 }

@@ -1,6 +1,8 @@
-// Which files of tests run: all take longer than "make test" may. By commit it runs a third of them, as its seed says, and each third
-// opens every page; "make test-long" runs all, and so does "npm run test:e2e", or those that it names.
+// Which files of tests run: all take longer than "make test" may. By commit it runs a third of them, as its seed says; each of the
+// first two opens every page, the last one all but the dashboard. "make test-long" runs all, and so does "npm run test:e2e", or those
+// that it names.
 import { readdirSync } from 'node:fs';
+import { basename } from 'node:path';
 
 const turns = [
   ['details', 'docs', 'flows', 'keys', 'lists', 'looks'],
@@ -14,11 +16,11 @@ const turns = [
 const all = readdirSync(new URL('.', import.meta.url))
   .filter((name) => name.endsWith('.spec.js'))
   .map((name) => name.replace('.spec.js', ''));
-const twice = turns.flat().sort();
-if (twice.join() !== all.sort().join()) throw new Error(`turns.js has ${twice}, and there are ${all}`);
+const listed = turns.flat().sort();
+if (listed.join() !== all.sort().join()) throw new Error(`turns.js has ${listed}, and there are ${all}`);
 
-/** named are the files that the command line names. */
-const named = all.filter((name) => process.argv.some((arg) => arg.includes(name)));
+/** named are the files that the command line names. What is in front of it, where the program lies, may have any name. */
+const named = all.filter((name) => process.argv.slice(2).some((arg) => basename(arg).includes(name)));
 const seed = Number(process.env.TEST_SEED ?? NaN); // NaN: all
 
 /** files are the names of those that run, without .spec.js. */
