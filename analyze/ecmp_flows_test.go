@@ -23,8 +23,8 @@ func TestFlowsCountOnce(t *testing.T) {
 	for i := range s.paths.paths {
 		f.take(&s.paths.paths[i], s.paths.paths[i].packets)
 	}
-	if m := f.groups[groupKey{1, 3}].member(2); m.packets != 40 || m.flows != 1 {
-		t.Errorf("got %d flows, %d packets", m.flows, m.packets)
+	if m := f.groups[groupKey{1, 3}].Member(2); m.Packets != 40 || m.Flows != 1 {
+		t.Errorf("got %d flows, %d packets", m.Flows, m.Packets)
 	}
 
 	for n := range uint64(40) {

@@ -146,7 +146,8 @@ func (s *Shard) joined(f *flow, p *join.Packet, nowNs int64, waited bool) {
 	case !s.partOfPath(f, hops, nowNs):
 		s.observePath(f, hops, p.Bytes, nowNs, uncertain)
 		f.vanished = false
-	case waited && !f.stacked: // behind a stack nodes tell of what they like
+	// behind a stack nodes tell of what they like, and what goes round longer than postcards wait comes to no end
+	case waited && !f.stacked && !s.pathOf(&f.paths[0]).loops():
 		s.seenInPart(f, int(s.places[0]), int(s.places[len(hops)-1]), nowNs-(s.join.NowNs-p.FirstNs))
 	}
 	s.probe, s.copied, s.alike = false, false, false

@@ -135,7 +135,7 @@ func NewScanner(c *Collector, log *eventlog.Log) *Scanner {
 	streams := newStreamDetector(&s.scan, gray)
 	s.detectors = []detector{
 		twins,
-		&loopDetector{&s.scan, twins, map[uint32]*loopAt{}, map[uint32]*telemetry.Extent{}},
+		newLoopDetector(&s.scan, twins),
 		storms,
 		links,
 		&changeDetector{scan: &s.scan, links: links},

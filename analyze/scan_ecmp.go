@@ -2,89 +2,37 @@ package analyze
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
+	"github.com/waybill-int/waybill/analyze/ecmp"
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 	"github.com/waybill-int/waybill/telemetry/dropreason"
 )
 
-// Nobody tells which ports of a node share the packets to a destination. They are learned: by what ports packets leave
-// a node, on paths that end at the same node. Groups of a node with the same ports are looked at together.
-
-const (
-	// A group is uneven if the port with the most has more than unevenAbove times its share of the packets, until it
-	// has less than evenBelow times that.
-	unevenAbove, evenBelow = 1.5, 1.25
-	// unevenScans is how many scans in a row it must be so.
-	unevenScans = 2
-	// unevenFlows is the logarithm of how improbable the number of flows on that port must be, if each flow chose its
-	// port by chance: e^-16 is one in nine million.
-	unevenFlows = 16
-	// unevenPackets is how few packets say nothing.
-	unevenPackets = 50
-	// memberNs is how long a port that carries nothing stays in its groups.
-	memberNs = 600 * ScanNs
-	// maxMembers bounds the ports of a group.
-	maxMembers = 64
-)
-
-// A groupKey is a node and one at which paths end.
+// A groupKey is a node and one at which paths end. Groups of a node with the same ports are looked at together.
 type groupKey struct{ node, to uint32 }
-
-// An ecmpGroup are the ports by which packets leave for the same destination.
-type ecmpGroup struct{ members []ecmpMember }
-
-// An ecmpMember is a port of a group.
-type ecmpMember struct {
-	port           uint32
-	packets, flows uint64             // since the last scan
-	last           int64              // scan at which it carried some
-	failed         bool               // its link was down since then, or it had stood in for one that was
-	links          []topology.LinkKey // from there to the destination, as the latest packets went
-}
-
-func (g *ecmpGroup) begin() {
-	for i := range g.members {
-		g.members[i].packets, g.members[i].flows = 0, 0
-	}
-}
-
-// member returns the member with that port, which it adds if there is room.
-func (g *ecmpGroup) member(port uint32) *ecmpMember {
-	for i := range g.members {
-		if g.members[i].port == port {
-			return &g.members[i]
-		}
-	}
-	if len(g.members) == maxMembers {
-		return nil
-	}
-	g.members = append(g.members, ecmpMember{port: port})
-	return &g.members[len(g.members)-1]
-}
 
 // A groupDetector finds groups whose ports carry unequal shares.
 type groupDetector struct {
 	*scan
 	links  *linkDetector
 	storms *stormDetector
-	groups map[groupKey]*ecmpGroup
-	uneven map[eventlog.Key]*unevenness
+	groups map[groupKey]*ecmp.Group
+	uneven map[eventlog.Key]*ecmp.Suspicion
 }
 
 // maxGroups bounds them.
 const maxGroups = 1 << 14
 
 func newGroupDetector(s *scan, links *linkDetector, storms *stormDetector) *groupDetector {
-	return &groupDetector{s, links, storms, map[groupKey]*ecmpGroup{}, map[eventlog.Key]*unevenness{}}
+	return &groupDetector{s, links, storms, map[groupKey]*ecmp.Group{}, map[eventlog.Key]*ecmp.Suspicion{}}
 }
 
 func (d *groupDetector) begin() {
 	for _, g := range d.groups {
-		g.begin()
+		g.Begin()
 	}
 }
 
@@ -114,24 +62,24 @@ func (d *groupDetector) take(p *path, n uint64) {
 				d.leftOut++
 				continue
 			}
-			g = &ecmpGroup{}
+			g = &ecmp.Group{}
 			d.groups[k] = g
 		}
-		m := g.member(at.Out)
+		m := g.Member(at.Out)
 		if m == nil {
 			d.leftOut++
 			continue
 		}
-		if m.packets == 0 {
-			m.links = m.links[:0]
+		if m.Packets == 0 {
+			m.Links = m.Links[:0]
 			for j := i; j < end; j++ {
 				link, _ := topology.LinkOf(&p.hops[j].HopKey, &p.hops[j+1].HopKey)
-				m.links = append(m.links, link)
+				m.Links = append(m.Links, link)
 			}
 		}
-		m.packets += n
+		m.Packets += n
 		if !p.dropped() { // the same flows are on the path of the packets that arrive
-			m.flows += uint64(p.sinceScan.flows)
+			m.Flows += uint64(p.sinceScan.flows)
 		}
 	}
 }
@@ -154,15 +102,8 @@ func (p *path) wholeAndSimple() bool {
 // A portSet are ports of a node that share the packets to some destinations.
 type portSet struct {
 	node    uint32
-	members []ecmpMember // sorted by port
-	to      int          // destinations
-}
-
-// An unevenness is how long a port has had more than its share.
-type unevenness struct {
-	scans   int
-	firstNs int64
-	scanNs  int64 // the latest of these scans
+	members []ecmp.Member // sorted by port
+	to      int           // destinations
 }
 
 func (d *groupDetector) finish() {
@@ -171,7 +112,7 @@ func (d *groupDetector) finish() {
 		d.weigh(set)
 	}
 	for key, u := range d.uneven {
-		if u.scanNs != d.nowNs {
+		if u.ScanNs != d.nowNs {
 			delete(d.uneven, key)
 		}
 	}
@@ -187,23 +128,24 @@ func (d *groupDetector) failMembers() {
 		}
 	}
 	for k, g := range d.groups {
-		for i := range g.members {
-			m := &g.members[i]
-			m.failed = m.packets == 0 && (m.failed || d.stoodIn(g, m)) || down[dropEnd{k.node, m.port}]
+		for i := range g.Members {
+			m := &g.Members[i]
+			silent := m.Packets == 0 && (m.Failed || d.stoodIn(g, m) || d.cutOff(m.Links))
+			m.Failed = silent || down[dropEnd{k.node, m.Port}]
 		}
 	}
 }
 
 // stoodIn reports whether m carried its last packets while another port of g could not, and that one can again. A way
 // around a link that fails is silent before and after; it has no share of the packets.
-func (d *groupDetector) stoodIn(g *ecmpGroup, m *ecmpMember) bool {
-	for i := range g.members {
-		other := &g.members[i]
-		if other.packets == 0 {
+func (d *groupDetector) stoodIn(g *ecmp.Group, m *ecmp.Member) bool {
+	for i := range g.Members {
+		other := &g.Members[i]
+		if other.Packets == 0 {
 			continue
 		}
-		for _, k := range other.links {
-			if o, ok := d.links.back[k]; ok && m.last >= o.fromNs && m.last <= o.toNs+quietNs {
+		for _, k := range other.Links {
+			if o, ok := d.links.back[k]; ok && m.LastNs >= o.fromNs && m.LastNs <= o.toNs+quietNs {
 				return true
 			}
 		}
@@ -214,31 +156,18 @@ func (d *groupDetector) stoodIn(g *ecmpGroup, m *ecmpMember) bool {
 // portSets puts the groups of a node with the same ports together.
 func (d *groupDetector) portSets() map[string]*portSet {
 	sets := map[string]*portSet{}
-	var live []ecmpMember
+	var live []ecmp.Member
 	for k, g := range d.groups {
-		live = live[:0]
-		g.members = slices.DeleteFunc(g.members,
-			func(m ecmpMember) bool { return m.packets == 0 && d.nowNs-m.last > memberNs })
-		if len(g.members) == 0 {
+		live = g.Live(live[:0], d.nowNs, func(m *ecmp.Member) bool { return d.linkFailed(m.Links) })
+		if len(g.Members) == 0 {
 			delete(d.groups, k)
-			continue
-		}
-		for i := range g.members {
-			m := &g.members[i]
-			if m.packets > 0 {
-				m.last = d.nowNs
-			} else if m.failed || d.linkFailed(m.links) {
-				continue
-			}
-			live = append(live, *m)
 		}
 		if len(live) < 2 {
 			continue
 		}
-		slices.SortFunc(live, func(a, b ecmpMember) int { return int(int64(a.port) - int64(b.port)) })
 		name := fmt.Append(nil, k.node)
 		for i := range live {
-			name = fmt.Append(name, " ", live[i].port)
+			name = fmt.Append(name, " ", live[i].Port)
 		}
 		set := sets[string(name)]
 		if set == nil {
@@ -247,11 +176,19 @@ func (d *groupDetector) portSets() map[string]*portSet {
 		}
 		set.to++
 		for i := range live {
-			set.members[i].packets += live[i].packets
-			set.members[i].flows += live[i].flows
+			set.members[i].Packets += live[i].Packets
+			set.members[i].Flows += live[i].Flows
 		}
 	}
 	return sets
+}
+
+// cutOff reports whether an end of one of the links has said that it is down since packets took it last.
+func (d *groupDetector) cutOff(links []topology.LinkKey) bool {
+	return slices.ContainsFunc(links, func(k topology.LinkKey) bool {
+		back, ok := k.Reverse()
+		return d.links.cut(k) || ok && d.links.cut(back)
+	})
 }
 
 // linkFailed reports whether one of the links carries nothing, either way, while both ends report: it was taken out of
@@ -271,63 +208,40 @@ func (d *groupDetector) linkFailed(links []topology.LinkKey) bool {
 
 // weigh notes a set of which one port carries more than its share.
 func (d *groupDetector) weigh(set *portSet) {
-	var packets, flows uint64
-	most := &set.members[0]
-	for i := range set.members {
-		m := &set.members[i]
-		packets += m.packets
-		flows += m.flows
-		if m.packets > most.packets {
-			most = m
-		}
-	}
-	ports := len(set.members)
-	times := float64(most.packets) * float64(ports) / float64(max(packets, 1)) // its fair share
-	key := eventlog.Key{Kind: telemetry.EventECMPImbalance, Node: set.node, Port: most.port}
+	share := ecmp.ShareOf(set.members)
+	most := share.Most
+	key := eventlog.Key{Kind: telemetry.EventECMPImbalance, Node: set.node, Port: most.Port}
 	if d.log.Ongoing(key) {
-		if times > evenBelow && packets >= unevenPackets {
-			d.log.Note(key, d.lastNs, d.nowNs, most.packets, nil)
+		if share.GoesOn() {
+			d.log.Note(key, d.lastNs, d.nowNs, most.Packets, nil)
 		}
 		return
 	}
-	if times <= unevenAbove || packets < unevenPackets {
-		return
-	}
-	u := d.uneven[key]
-	if u == nil {
-		u = &unevenness{firstNs: d.lastNs}
+	u, certain := share.Suspect(d.uneven[key], d.lastNs, d.nowNs)
+	if u != nil {
 		d.uneven[key] = u
 	}
-	u.scanNs = d.nowNs
-	if u.scans++; u.scans < unevenScans || unlikely(most.flows, flows, ports) < unevenFlows {
+	if !certain {
 		return
 	}
-	d.log.Note(key, u.firstNs, d.nowNs, most.packets, func(e *telemetry.Event) {
+	d.log.Note(key, u.FirstNs, d.nowNs, most.Packets, func(e *telemetry.Event) {
 		e.Severity = telemetry.Warning
-		d.at(e, &topology.HopKey{Node: set.node, Out: most.port, Has: telemetry.HasNode | telemetry.HasEgressPort})
+		d.at(e, &topology.HopKey{Node: set.node, Out: most.Port, Has: telemetry.HasNode | telemetry.HasEgressPort})
 		e.Text = fmt.Sprintf("%s of %s carries %.0f %% of what its %d ports to the same nodes share",
-			d.portName(set.node, most.port), d.name(set.node), 100*times/float64(ports), ports)
+			d.portName(set.node, most.Port), d.name(set.node), 100*share.Times/float64(share.Ports), share.Ports)
+		for _, m := range set.members { // the way by it may be down
+			if m.Packets == 0 && len(m.Links) > 0 && d.links.active[m.Links[0].To] == 0 {
+				e.Text += fmt.Sprintf("; nothing comes by %s any more", d.name(m.Links[0].To))
+				break
+			}
+		}
 		e.Evidence = append(
 			e.Evidence,
-			telemetry.Evidence{Name: "share", Value: times / float64(ports)},
-			telemetry.Evidence{Name: "ports", Value: float64(ports)},
-			telemetry.Evidence{Name: "flows", Value: float64(most.flows)},
-			telemetry.Evidence{Name: "flows_of_all", Value: float64(flows)},
+			telemetry.Evidence{Name: "share", Value: share.Times / float64(share.Ports)},
+			telemetry.Evidence{Name: "ports", Value: float64(share.Ports)},
+			telemetry.Evidence{Name: "flows", Value: float64(most.Flows)},
+			telemetry.Evidence{Name: "flows_of_all", Value: float64(share.Flows)},
 			telemetry.Evidence{Name: "destinations", Value: float64(set.to)},
 		)
 	})
-}
-
-// unlikely returns how unlikely it is that n or more of all flows, which choose one of so many ports by chance, choose
-// the same: a lower bound of minus the natural logarithm of the probability (Chernoff).
-func unlikely(n, all uint64, ports int) float64 {
-	x, fair := float64(n)/float64(max(all, 1)), 1/float64(ports)
-	if x <= fair {
-		return 0
-	}
-	divergence := x * math.Log(x/fair)
-	if x < 1 {
-		divergence += (1 - x) * math.Log((1-x)/(1-fair))
-	}
-	return float64(all)*divergence - math.Log(float64(ports))
 }

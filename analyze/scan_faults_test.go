@@ -247,31 +247,6 @@ func TestPolarisation(t *testing.T) {
 	}
 }
 
-// unlikely never calls chance unlikely: its bound lies below the exact probability, by little where it matters.
-func TestUnlikely(t *testing.T) {
-	for _, test := range []struct {
-		n, all uint64
-		ports  int
-	}{{8, 8, 2}, {8, 8, 8}, {15, 20, 2}, {30, 30, 2}, {20, 40, 4}, {60, 100, 2}, {14, 40, 8}} {
-		p := 0.0 // of the binomial distribution, for one port
-		for n := test.n; n <= test.all; n++ {
-			choose, _ := math.Lgamma(float64(test.all + 1))
-			a, _ := math.Lgamma(float64(n + 1))
-			b, _ := math.Lgamma(float64(test.all - n + 1))
-			fair := 1 / float64(test.ports)
-			p += math.Exp(choose - a - b + float64(n)*math.Log(fair) + float64(test.all-n)*math.Log(1-fair))
-		}
-		exact := -math.Log(p) - math.Log(float64(test.ports))
-		if got := unlikely(test.n, test.all, test.ports); got > exact+1e-9 || got < exact-4 {
-			t.Errorf("%d of %d flows on one of %d ports: got %.2f, exactly %.2f", test.n, test.all, test.ports, got,
-				exact)
-		}
-	}
-	if unlikely(8, 8, 2) >= unevenFlows || unlikely(8, 8, 4) >= unevenFlows || unlikely(8, 8, 8) >= unevenFlows {
-		t.Error("eight flows may all choose the same port")
-	}
-}
-
 // New flows are counted where they come in, each once; while they keep coming that is one event.
 func TestNewFlows(t *testing.T) {
 	if raceDetector {

@@ -48,6 +48,15 @@ type linkWatch struct {
 
 	// Packets of which postcards told: since the last scan, before that, and before that.
 	cards, cardsLatest, cardsBefore uint64
+	byCards                         bool // what it carried last they told alone
+}
+
+// lateNs is how much later than drops at its ports a scan finds what a link carried: postcards wait for each other.
+func (l *linkWatch) lateNs() int64 {
+	if l.byCards {
+		return ScanNs
+	}
+	return 0
 }
 
 // A departure is flows that left a path for another one.
@@ -107,7 +116,7 @@ func (d *linkDetector) observe(o *observation) {
 		if at.Has&telemetry.HasNode != 0 {
 			d.active[at.Node] += at.N
 		}
-		d.cut(at)
+		d.noteCut(at)
 	}
 }
 
@@ -156,8 +165,8 @@ func (p *path) links() (list []topology.LinkKey) {
 	return list
 }
 
-// cut notes that packets were dropped because the link behind a port is down.
-func (d *linkDetector) cut(p *drop.Packets) {
+// noteCut notes that packets were dropped because the link behind a port is down.
+func (d *linkDetector) noteCut(p *drop.Packets) {
 	key := &p.Key
 	const port = telemetry.HasNode | telemetry.HasEgressPort
 	if key.Has&port != port || dropreason.Of(key.Table, key.Reason).Group != dropreason.Hardware {
@@ -193,16 +202,16 @@ func (d *linkDetector) finish() {
 			if d.down(k, l.last) {
 				d.back[k] = outage{l.last, d.nowNs}
 			}
-			l.last, l.flowsLatest, l.flows = d.nowNs, l.flows, 0
+			l.last, l.flowsLatest, l.flows, l.byCards = d.nowNs, l.flows, 0, l.cardsLatest == l.latest
 			if d.log.Ongoing(linkLost(k)) {
 				d.noteLost(k)
 				endNs := d.lastNs
-				if l.cardsLatest == l.latest { // they have waited for each other
+				if l.byCards { // they have waited for each other
 					endNs -= d.waitedNs
 				}
 				d.log.End(linkLost(k), endNs)
 			}
-			if c := d.cuts[dropEnd{k.From, k.FromPort}]; c != nil && c.AtNs < d.nowNs {
+			if c := d.cuts[dropEnd{k.From, k.FromPort}]; c != nil && c.AtNs+l.lateNs() < d.nowNs {
 				c.Told()
 			}
 			continue
@@ -264,11 +273,9 @@ func (d *linkDetector) lostOf(silent map[topology.LinkKey]float64) map[topology.
 		return lost
 	}
 	for k := range silent {
-		if l := d.links[k]; l.scans >= busyScans && l.concurrent >= busyFlows && d.nowNs-l.last >= busySilentNs {
-			lost[k] = true
-		}
-		if c := d.cuts[dropEnd{k.From, k.FromPort}]; c != nil && k.Has&telemetry.HasEgressPort != 0 &&
-			c.AtNs >= d.links[k].last {
+		l := d.links[k]
+		busy := l.scans >= busyScans && l.concurrent >= busyFlows
+		if d.cut(k) || busy && d.nowNs-l.last >= busySilentNs {
 			lost[k] = true
 		}
 	}
@@ -300,6 +307,12 @@ func (d *linkDetector) lostOf(silent map[topology.LinkKey]float64) map[topology.
 	return lost
 }
 
+// cut reports whether the node at the near end of a link has said that it is down since the link carried packets last.
+func (d *linkDetector) cut(k topology.LinkKey) bool {
+	c, l := d.cuts[dropEnd{k.From, k.FromPort}], d.links[k]
+	return c != nil && l != nil && k.Has&telemetry.HasEgressPort != 0 && c.AtNs+l.lateNs() >= l.last
+}
+
 // linkLost is the key of the event that a link is lost.
 func linkLost(k topology.LinkKey) eventlog.Key {
 	return eventlog.Key{Kind: telemetry.EventLinkLost, Node: k.From, Port: k.FromPort, ToNode: k.To, ToPort: k.ToPort}
@@ -313,7 +326,7 @@ func (d *linkDetector) noteLost(k topology.LinkKey) {
 	}
 	sinceNs := l.last
 	if c.Packets > 0 { // in the scan that saw it last, or later
-		sinceNs = max(min(c.SinceNs, l.last), l.last-ScanNs)
+		sinceNs = max(min(c.SinceNs, l.last), l.last-ScanNs-l.lateNs())
 	}
 	d.log.Note(linkLost(k), sinceNs, d.nowNs, c.Packets, func(e *telemetry.Event) {
 		e.Severity = telemetry.Warning

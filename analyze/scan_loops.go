@@ -12,9 +12,16 @@ import (
 // A loopDetector finds paths on which packets came to a node twice.
 type loopDetector struct {
 	*scan
-	twins   *twinDetector
-	loops   map[uint32]*loopAt           // by node, since the last scan
-	expired map[uint32]*telemetry.Extent // by node: packets whose TTL was used up, since the last scan
+	twins    *twinDetector
+	waitedNs int64                // how long postcards wait for each other
+	loops    map[uint32]*loopAt   // by node, since the last scan
+	expired  map[uint32]*lastHops // by node: packets whose TTL was used up, of which no loop there was told yet
+}
+
+// lastHops are packets whose TTL was used up at a node.
+type lastHops struct {
+	hit     *telemetry.Extent
+	sinceNs int64 // scan that found them first
 }
 
 // A loopAt is the paths on which packets came to a node twice.
@@ -24,10 +31,11 @@ type loopAt struct {
 	fromNs, toNs int64 // when packets took them
 }
 
-func (d *loopDetector) begin() {
-	clear(d.loops)
-	clear(d.expired)
+func newLoopDetector(s *scan, twins *twinDetector) *loopDetector {
+	return &loopDetector{scan: s, twins: twins, loops: map[uint32]*loopAt{}, expired: map[uint32]*lastHops{}}
 }
+
+func (d *loopDetector) begin() { clear(d.loops) }
 
 // finish notes loops, with the packets that went round until their TTL was used up.
 func (d *loopDetector) finish() {
@@ -38,8 +46,14 @@ func (d *loopDetector) finish() {
 			*e = l.event
 		})
 	}
-	for node, hit := range d.expired {
-		d.hit(eventlog.Key{Kind: telemetry.EventLoop, Node: node}, hit)
+	for node, e := range d.expired {
+		key := eventlog.Key{Kind: telemetry.EventLoop, Node: node}
+		if d.log.Ongoing(key) {
+			d.hit(key, e.hit)
+		} else if d.nowNs-e.sinceNs <= d.waitedNs {
+			continue // postcards of the way still wait for each other
+		}
+		delete(d.expired, node)
 	}
 }
 
@@ -47,14 +61,20 @@ func (d *loopDetector) observe(o *observation) {
 	for i := range o.drops {
 		at := &o.drops[i]
 		if at.Has&telemetry.HasNode != 0 && dropreason.Of(at.Table, at.Reason).ID == "ttl_expired" {
-			d.expired[at.Node] = d.expired[at.Node].Plus(at.Hit)
+			e := d.expired[at.Node]
+			if e == nil {
+				e = &lastHops{sinceNs: d.nowNs}
+				d.expired[at.Node] = e
+			}
+			e.hit = e.hit.Plus(at.Hit)
 		}
 	}
+	d.waitedNs = o.join.WindowNs
 	for i := range o.paths {
 		p := &o.paths[i]
 		waitedNs := int64(0)
 		if p.postcards { // these wait for each other
-			waitedNs = o.join.WindowNs
+			waitedNs = d.waitedNs
 		}
 		d.loop(p, max(p.first, d.lastNs)-waitedNs, p.last-waitedNs)
 	}

@@ -105,3 +105,25 @@ func TestVerdicts(t *testing.T) {
 		t.Errorf("%d findings had no place; epoch %d, then %d", table.Overflow, epoch, table.Epoch)
 	}
 }
+
+// A gap in the TTLs tells of nodes without INT, but not where a loop had more hops than are kept of a packet.
+func TestGaps(t *testing.T) {
+	at := func(node uint32) topology.HopKey { return topology.HopKey{Node: node, Has: telemetry.HasNode} }
+	gap := topology.HopKey{Missing: 3}
+	drop := topology.HopKey{Node: 2, Has: telemetry.HasNode | telemetry.HasDrop}
+	for _, row := range []struct {
+		name  string
+		route []topology.HopKey
+		bad   bool
+	}{
+		{"nodes between two", []topology.HopKey{at(1), gap, at(2)}, true},
+		{"nodes in front of a drop", []topology.HopKey{at(1), gap, drop}, true},
+		{"a loop that ends with a drop", []topology.HopKey{at(1), at(2), at(1), at(2), at(1), gap, drop}, false},
+	} {
+		table := New(3 * second)
+		v := table.Judge(nil, &telemetry.FlowKey{}, 0, row.route, &telemetry.Report{})
+		if bad := v >= FirstBad; bad != row.bad {
+			t.Errorf("%s: verdict %d", row.name, v)
+		}
+	}
+}

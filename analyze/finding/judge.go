@@ -83,7 +83,7 @@ func (t *Table) Judge(policy Policy, flow *telemetry.FlowKey, dscp uint8, route 
 		}
 		if h.Missing > 0 {
 			gap = true
-			if i > 0 && i+1 < len(route) {
+			if i > 0 && i+1 < len(route) && !loops(route[:i], &route[i+1]) {
 				add(between(telemetry.EventHopWithoutINT, &route[i-1], &route[i+1]), int(h.Missing))
 			}
 			continue
@@ -102,6 +102,14 @@ func (t *Table) Judge(policy Policy, flow *telemetry.FlowKey, dscp uint8, route 
 		return NotJudged // there may be a place after the next scan
 	}
 	return t.verdictFor(set)
+}
+
+// loops reports whether a packet had come to the node at a hop before. Of a loop no more than so many postcards are
+// kept: where the next one is the drop, they are what is missing.
+func loops(before []topology.HopKey, at *topology.HopKey) bool {
+	return slices.ContainsFunc(before, func(h topology.HopKey) bool {
+		return h.Has&at.Has&telemetry.HasNode != 0 && h.Node == at.Node
+	})
 }
 
 // compare adds what the policy says of the path of a flow along hops. route is nil if nodes of it are known to be

@@ -58,12 +58,15 @@ func (e *event) sameFlow(o *event) bool {
 }
 
 // passes reports whether the path of e passes the node of o.
-func (e *event) passes(o *event) bool {
-	if same(e.Node, o.Node) {
-		return true
-	}
-	return o.Node != nil && (slices.Contains(e.PathNodes, o.Name) && o.Name != "" ||
-		slices.Contains(e.PathNodes, strconv.FormatUint(uint64(*o.Node), 10)))
+func (e *event) passes(o *event) bool { return e.meets(o.Node, o.Name) }
+
+// passesEnd reports whether e is at the node at the other end of o, or has it on its path.
+func (e *event) passesEnd(o *event) bool { return e.meets(o.ToNode, o.ToName) }
+
+// meets reports whether e is at a node, or has it on its path.
+func (e *event) meets(node *uint32, name string) bool {
+	return node != nil && (same(e.Node, node) || slices.Contains(e.PathNodes, name) && name != "" ||
+		slices.Contains(e.PathNodes, strconv.FormatUint(uint64(*node), 10)))
 }
 
 // newPort is the port by which flows leave a node after a path change; -1 if that is not known.

@@ -69,8 +69,10 @@ func (t *toll) add(e *event, lost uint64) {
 	case telemetry.EventLatencyAnomaly, telemetry.EventECMPImbalance: // whose packets these were nobody counts
 		t.Partly = true
 	default:
-		t.Partly = t.Partly || e.Kind == telemetry.EventLinkLost // of those on the link as it failed nobody tells
-		if lost > 0 && e.Extent == nil {                         // an event of an older version
+		// Of what was on the link as it failed nobody tells, and where a node drops silently, of what was new to it.
+		silent := e.Kind == telemetry.EventBlackhole && e.ToNode != nil
+		t.Partly = t.Partly || silent || e.Kind == telemetry.EventLinkLost
+		if lost > 0 && e.Extent == nil { // an event of an older version
 			t.Flowless += lost
 			t.Lengthless += lost
 		} else if lost > 0 {

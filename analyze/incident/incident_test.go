@@ -125,7 +125,14 @@ var ruleCases = map[string][3]string{
 		"drop_storm 2 4 node=6 cause=ttl_expired",
 	},
 	"too_many_hops_in_loop": {"loop 2 4 node=1 path=sw1,5", "hop_limit 3 3 node=5", "hop_limit 3 3 node=6"},
-	"queue_in_loop":         {"loop 2 4 node=1 path=sw1,sw5", "microburst 3 4 node=5", "microburst 3 4 node=6"},
+	"left_loop": {
+		"loop 2 4 node=1 path=sw1,5", "path_change 5 5 node=5 port=1", "path_change 5 5 node=6 port=1",
+	},
+	"uneven_by_blackhole": {
+		"blackhole 2 8 node=1", "ecmp_imbalance 3 9 node=5 port=1", "ecmp_imbalance 6 9 node=5 port=1",
+	},
+	"turned_back":   {"link_lost 2 8 node=1 to=5", "loop 3 3 node=4 path=sw4,5", "loop 3 5 node=4 path=sw4,5"},
+	"queue_in_loop": {"loop 2 4 node=1 path=sw1,sw5", "microburst 3 4 node=5", "microburst 3 4 node=6"},
 	"moved_to_queue": {
 		"path_change 2 2 node=1 port=2 new_port=3", "microburst 3 4 node=1 port=3", "microburst 3 4 node=1 port=2",
 	},

@@ -90,6 +90,14 @@ var rules = []rule{
 		when:  "the path of one of them passes the other's node",
 	},
 	{
+		id: "turned_back", causes: kinds(telemetry.EventLinkLost), effects: kinds(telemetry.EventLoop),
+		because: "packets on their way turned back as routes changed", after: 3 * time.Second,
+		holds: func(c, e *event) bool {
+			return e.to-e.from < int64(time.Second) && (e.passes(c) || e.passesEnd(c))
+		},
+		when: "a loop of less than a second, at an end of the link",
+	},
+	{
 		id: "dropped_in_loop", causes: kinds(telemetry.EventLoop), effects: kinds(telemetry.EventDropStorm),
 		because: "packets went round until their TTL was used up", after: 2 * time.Second,
 		holds: func(c, e *event) bool { return e.Cause == "ttl_expired" && c.passes(e) },
@@ -226,14 +234,25 @@ var rules = []rule{
 	{
 		id: "moved_by_lost_link", causes: kinds(telemetry.EventLinkLost), effects: kinds(telemetry.EventPathChange),
 		likely: true, because: "flows go around an end of the lost link", within: 5 * time.Second,
-		holds: func(c, e *event) bool { return same(c.Node, e.ToNode) || same(c.ToNode, e.ToNode) },
-		when:  "flows leave a node that is an end of the link",
+		holds: func(c, e *event) bool {
+			return same(c.Node, e.ToNode) || same(c.ToNode, e.ToNode) || same(c.Node, e.Node) || same(c.ToNode, e.Node)
+		}, when: "flows leave a node that is an end of the link, or choose another port there",
 	},
 	{
 		id: "moved_back", causes: kinds(telemetry.EventLinkLost), effects: kinds(telemetry.EventPathChange),
 		likely: true, because: "flows move as the link is back",
 		holds: func(c, e *event) bool { return c.End != nil && e.from >= c.to-int64(early) },
 		when:  "within 3 s after the link is back", after: 3 * time.Second,
+	},
+	{
+		id: "left_loop", causes: kinds(telemetry.EventLoop), effects: kinds(telemetry.EventPathChange), likely: true,
+		because: "flows move as the routes of the loop change", after: 3 * time.Second,
+		holds: (*event).passes, when: "at a node of the loop",
+	},
+	{
+		id: "uneven_by_blackhole", causes: kinds(telemetry.EventBlackhole),
+		effects: kinds(telemetry.EventECMPImbalance), likely: true,
+		because: "what is dropped there no longer comes by the other ports", within: 3 * time.Second,
 	},
 	{
 		id: "moved_by_uneven", causes: kinds(telemetry.EventECMPImbalance),

@@ -12,8 +12,8 @@ import (
 // overlap and be over in a moment.
 func Short(r *rand.Rand) string { return (&network{Rand: r}).write() }
 
-// Long draws a scenario of 12 seconds with one fault that lasts some of them, and with no flood and no incast, whose full
-// queues would be incidents of their own.
+// Long draws a scenario of 12 seconds with one fault that lasts some of them, and with no flood and no incast, whose
+// full queues would be incidents of their own.
 func Long(r *rand.Rand) string { return (&network{Rand: r, long: true}).write() }
 
 // A network is what has been drawn.
