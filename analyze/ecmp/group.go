@@ -19,9 +19,9 @@ const (
 	// memberPart is how much less than its share of the packets a port must have carried in a scan to be in a group:
 	// what is on its way while routes change leaves by ports that others do not take.
 	memberPart = 16
-	// stoodNs is how long before it fell silent a port carried packets while another one did not in two scans in a row,
-	// which it stood in for.
-	stoodNs = 2 * scanNs
+	// standInNs is how long before it fell silent a port carried packets while another one did not in two scans in a
+	// row, which it stood in for.
+	standInNs = 2 * scanNs
 	// maxMembers bounds the ports of a group.
 	maxMembers = 64
 )
@@ -38,7 +38,7 @@ type Member struct {
 	Links          []topology.LinkKey // from there to the destination, as the latest packets went
 
 	shares  bool  // packets with others, by how many it carried in some scan
-	stoodNs int64 // the latest scan in which it carried some and another one had carried none for two
+	stoodNs int64 // the latest scan in which it stood in for another one, which had carried nothing for two
 }
 
 // Begin forgets what members carried since the last scan.
@@ -83,7 +83,7 @@ func (g *Group) Live(list []Member, nowNs int64, failed func(*Member) bool) []Me
 			if idle {
 				m.stoodNs = nowNs
 			}
-		case m.Failed || m.LastNs-m.stoodNs < stoodNs || failed(m):
+		case m.Failed || m.LastNs-m.stoodNs < standInNs || failed(m):
 			continue
 		}
 		if m.shares {

@@ -458,6 +458,10 @@ func TestExtent(t *testing.T) {
 			hits: [][]uint64{{1, 2}, {6}, {2, 5, 6}}, lost: 7, packets: 17, bytes: 1900, flows: 3, hosts: 5,
 			least: []string{"flows_hit", "hosts_hit"},
 		},
+		{ // a node drops silently: of what was new to it nobody tells
+			events: []string{"blackhole 2 9 node=1 to=5 count=6"},
+			hits:   [][]uint64{{1}}, lost: 6, packets: 6, bytes: 600, flows: 1, hosts: 2, least: all,
+		},
 		{ // of those that a queue dropped nothing says whose they were
 			events: []string{"microburst 2 4 node=1 port=3 count=10 drops=3"},
 			hits:   [][]uint64{{1}}, lost: 3, packets: 13, bytes: 1000, flows: 1, hosts: 2, least: some,

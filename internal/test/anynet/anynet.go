@@ -209,7 +209,7 @@ func (g *network) writeFault(say func(string, ...any)) {
 	node := g.of(g.switches...)
 	prefix := fmt.Sprintf("10.0.%d.0/24", 1+g.IntN(len(g.switches)))
 	fault, kind := "", 0
-	if g.long {
+	if g.long { // those that make one incident, and links the more often
 		kind = []int{0, 0, 1, 1, 2, 2, 3, 5, 7, 8}[g.IntN(10)]
 		if kind == 0 && !g.around(link) { // what its loss looks like nobody can tell from routes that are gone
 			kind = 1

@@ -11,24 +11,31 @@ import (
 	"github.com/waybill-int/waybill/internal/test/anynet"
 )
 
+// onceWrong are networks of which incidents of no fault were told once: of each kind that was mended, one at least.
+var onceWrong = []uint64{17, 50, 59, 64, 75, 96, 214, 240, 254, 259}
+
 // TestAnyIncidents has networks, traffic and a fault that nobody has thought of: an incident that needs somebody is of
-// the fault, of the right kind and at the right place, and what it is said to have cost is what it has cost. Ten of
-// them must be right; of three hundred, with TEST_SEED=all, 98 of 100 incidents (docs/explanation/accuracy.md).
+// the fault, of the right kind and at the right place, and what it is said to have cost is what it has cost. Those
+// that were wrong once must be right; of three hundred, with TEST_SEED=all, 98 of 100 incidents
+// (docs/explanation/accuracy.md).
 func TestAnyIncidents(t *testing.T) {
 	if test.RaceDetector {
 		t.Skip("ten times as slow, and nothing here runs side by side")
 	}
 	_, all := test.Seed(t)
-	n := uint64(10)
+	seeds := onceWrong
 	if all {
-		n = 300
+		seeds = nil
+		for seed := range uint64(300) {
+			seeds = append(seeds, seed)
+		}
 	}
 	for _, mode := range accuracyModes[:2] {
 		t.Run(mode.name, func(t *testing.T) {
 			var sum incidentScore
 			var adding sync.Mutex
 			t.Run("runs", func(t *testing.T) {
-				for seed := range n {
+				for _, seed := range seeds {
 					t.Run(fmt.Sprint(seed), func(t *testing.T) {
 						t.Parallel()
 						text := anynet.Long(rand.New(rand.NewPCG(seed, 7)))
