@@ -38,7 +38,7 @@ func (c *Collector) Hops() []telemetry.NodeHop {
 			}
 			h.Packets += p.packets + at.parts
 			h.missing += p.missingAt(i)
-			told.ofHop(p, i).addTo(&h.sample, p.packets+at.parts)
+			told.ofHop(p, i).AddTo(&h.sample, p.packets+at.parts)
 			h.latency.Merge(&at.latency)
 			if last.Before(h.Last) { // the latest packet has the last word
 				older := at.queue

@@ -5,6 +5,7 @@ import (
 
 	"github.com/waybill-int/waybill/analyze/histogram"
 	"github.com/waybill-int/waybill/analyze/ledger"
+	"github.com/waybill-int/waybill/analyze/reporting"
 	"github.com/waybill-int/waybill/analyze/sampled"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -46,14 +47,14 @@ type shardIntervals struct {
 }
 
 // sampleOf returns of which packets the figures of p, which is in that place, tell, as of the last look at paths.
-func (p *shardIntervals) sampleOf(place uint32, now *path) nodeSample {
+func (p *shardIntervals) sampleOf(place uint32, now *path) reporting.Sample {
 	if int(place) < len(p.paths) {
 		if given := p.paths[place]; given != nil && given.hash == now.hash {
 			return given.sample
 		}
 	}
 	if p.told == nil {
-		return nodeSample{complete: -1}
+		return reporting.Sample{Complete: -1}
 	}
 	return p.told.ofPath(now)
 }
@@ -71,7 +72,7 @@ type leftPath struct {
 	path    uint64
 	packets uint64
 	dropped bool // it ends where packets were dropped
-	sample  nodeSample
+	sample  reporting.Sample
 }
 
 // leavePath notes what was not given of a path that a flow no longer keeps. The caller holds the lock of the shard.
@@ -211,7 +212,7 @@ func (s *Shard) flowSince(list []telemetry.FlowInterval, f *flow, place int) []t
 	var memory [2 * keptPaths]onPath
 	parts := memory[:0]
 	left := all.Packets
-	part := func(path, packets uint64, dropped bool, sample nodeSample) {
+	part := func(path, packets uint64, dropped bool, sample reporting.Sample) {
 		packets = min(packets, left)
 		left -= packets
 		parts = append(parts, onPath{path, packets, dropped, sample})
@@ -237,7 +238,7 @@ func (s *Shard) flowSince(list []telemetry.FlowInterval, f *flow, place int) []t
 type onPath struct {
 	path, packets uint64
 	dropped       bool
-	sample        nodeSample
+	sample        reporting.Sample
 }
 
 // shareOut appends the record of a flow, or one for each of its paths. Packets are counted for each path. What else is
@@ -258,7 +259,7 @@ func shareOut(list []telemetry.FlowInterval, all *telemetry.FlowInterval, parts 
 		r := rest
 		r.Path, r.Packets = p.path, p.packets
 		r.PacketsEstimated, r.BytesEstimated, r.Sample = 0, 0, telemetry.SampleSum{}
-		p.sample.addTo(&r.Sample, r.Packets)
+		p.sample.AddTo(&r.Sample, r.Packets)
 		// it is not the last one, with all remainders of the divisions
 		if p.packets < packets || packets < rest.Packets {
 			for _, n := range []struct{ part, left, whole *uint64 }{
@@ -293,7 +294,7 @@ func shareOut(list []telemetry.FlowInterval, all *telemetry.FlowInterval, parts 
 	if rest.Reports+rest.Packets+rest.Bytes+rest.Drops+rest.PathChanges+rest.Residence.Count+rest.EndToEnd.Count+
 		rest.PacketsEstimated > 0 || len(parts) == 0 {
 		if len(parts) > 0 { // the same nodes told of it
-			rest.Sample.Add(parts[0].sample.rate, -1, rest.Packets)
+			rest.Sample.Add(parts[0].sample.Rate, -1, rest.Packets)
 		}
 		list = append(list, rest)
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/waybill-int/waybill/analyze/histogram"
+	"github.com/waybill-int/waybill/analyze/reporting"
 	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -78,7 +79,7 @@ func (v *Intervals) pathSince(told *samples, now, given *path, nowNs int64) {
 	p.Packets += n
 	p.Incomplete += incomplete
 	sample := told.ofNodes(now)
-	sample.addTo(&p.Sample, n)
+	sample.AddTo(&p.Sample, n)
 	p.ClockErrors += now.clockErrors - given.clockErrors
 	residence, endToEnd := now.residence.Since(&given.residence), now.endToEnd.Since(&given.endToEnd)
 	p.Residence.Merge(&residence)
@@ -92,7 +93,7 @@ func (v *Intervals) pathSince(told *samples, now, given *path, nowNs int64) {
 		}
 		if i > 0 && !now.uncertain {
 			more := carried{packets: n, incomplete: incomplete, use: use}
-			sample.addTo(&more.sample, n)
+			sample.AddTo(&more.sample, n)
 			v.carry(&now.hops[i-1].HopKey, &h.HopKey, more)
 		}
 		use = h.utilization.Since(&before.utilization)
@@ -103,7 +104,7 @@ func (v *Intervals) pathSince(told *samples, now, given *path, nowNs int64) {
 }
 
 // hopSince adds what packets met at a hop of a path. All hops told of n of them, some hops of the incomplete ones.
-func (v *Intervals) hopSince(now, before *pathHop, n, incomplete uint64, sample nodeSample) {
+func (v *Intervals) hopSince(now, before *pathHop, n, incomplete uint64, sample reporting.Sample) {
 	latency := now.latency.Since(&before.latency)
 	parts := now.parts - before.parts
 	n += parts
@@ -116,7 +117,7 @@ func (v *Intervals) hopSince(now, before *pathHop, n, incomplete uint64, sample 
 		}
 		h.Packets += n
 		h.Incomplete += int64(incomplete) - int64(parts)
-		sample.addTo(&h.Sample, n)
+		sample.AddTo(&h.Sample, n)
 		h.Latency.Merge(&latency)
 	}
 }

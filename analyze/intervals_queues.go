@@ -38,7 +38,7 @@ func (v *Intervals) queuesSince(startNs int64, ports map[topology.PortKey]*portS
 				}
 				sums[q.queueKey] = sum
 			}
-			q.sample(ports).addTo(&sum.Sample, q.depth.Count-given.count)
+			q.sample(ports).AddTo(&sum.Sample, q.depth.Count-given.count)
 			sum.Samples += q.depth.Count - given.count
 			sum.Sum += q.depth.Sum - given.sum
 			sum.Max = max(sum.Max, q.high)

@@ -72,7 +72,7 @@ func (s *Shard) intermediate(r *telemetry.Report, flowTag uint32, nowNs int64) {
 		p = s.wait(r, hash, join.Stack, nowNs)
 	}
 	var local *telemetry.Hop
-	if addsLocal(r) {
+	if r.AddsLocal() {
 		local = &r.Local
 	}
 	p.AddStack(r.Hops, local)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/waybill-int/waybill/analyze/histogram"
 	"github.com/waybill-int/waybill/analyze/loss"
+	"github.com/waybill-int/waybill/analyze/reporting"
 	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -82,7 +83,7 @@ type path struct {
 	flows          int
 	first, last    int64
 	sinceScan      pathWindow
-	sample         nodeSample // of a copy for Intervals
+	sample         reporting.Sample // of a copy for Intervals
 }
 
 // dropped reports whether the path ends where packets were dropped.
@@ -196,7 +197,7 @@ func (p *path) answer(names map[uint32]string, told *samples) telemetry.Path {
 		ClockErrors: p.clockErrors,
 		First:       time.Unix(0, p.first).UTC(), Last: time.Unix(0, p.last).UTC(),
 		Residence: p.residence.Distribution(), EndToEnd: p.endToEnd.Distribution(),
-		Hops: make([]telemetry.PathHop, len(p.hops)), Sample: told.ofPath(p).answer(), Unknown: told.unknown(p),
+		Hops: make([]telemetry.PathHop, len(p.hops)), Sample: told.ofPath(p).Answer(), Unknown: told.unknown(p),
 	}
 	for i := range p.hops {
 		h := &p.hops[i]

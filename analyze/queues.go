@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/analyze/histogram"
+	"github.com/waybill-int/waybill/analyze/reporting"
 	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -218,7 +219,7 @@ func (c *Collector) Queues() []telemetry.QueueDepth {
 	for _, q := range merged {
 		a := q.answer(c.Names())
 		a.Unit = told.unitOf(q.node).String()
-		a.Sample = q.sample(at).answer()
+		a.Sample = q.sample(at).Answer()
 		list = append(list, a)
 	}
 	slices.SortFunc(list, func(a, b telemetry.QueueDepth) int {
@@ -266,20 +267,22 @@ func portSampleAt(at map[topology.PortKey]*portSample, h *topology.HopKey) *port
 	return at[key]
 }
 
-func (s *portSample) add(n nodeSample, packets uint64, missing int64) {
-	n.addTo(&s.SampleSum, packets)
+func (s *portSample) add(n reporting.Sample, packets uint64, missing int64) {
+	n.AddTo(&s.SampleSum, packets)
 	s.packets += packets
 	s.missing += missing
 }
 
 // sample returns of which packets the figures of a queue tell.
-func (q *queueStats) sample(at map[topology.PortKey]*portSample) nodeSample {
-	a := nodeSample{complete: -1}
+func (q *queueStats) sample(at map[topology.PortKey]*portSample) reporting.Sample {
+	a := reporting.Sample{Complete: -1}
 	if port := at[topology.PortKey{Node: q.node, Port: q.port, HasPort: q.hasPort}]; port != nil {
-		a = nodeSample{port.Rate(port.packets), port.Complete(port.packets, port.missing)}
+		a = reporting.Sample{
+			Rate: port.Rate(port.packets), Complete: port.Complete(port.packets, port.missing),
+		}
 	}
 	if q.byEvent {
-		a.rate = telemetry.SampleOnEvent
+		a.Rate = telemetry.SampleOnEvent
 	}
 	return a
 }

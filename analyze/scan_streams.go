@@ -56,7 +56,7 @@ func (d *streamDetector) finish() {
 	told := sync.OnceValue(d.collector.samples)
 	reports := loss.Reports{Lost: d.gray.exporters.reportsLost, Rate: func(node uint32) telemetry.SampleRate {
 		list := told()
-		return list.of(node).rate
+		return list.of(node).Rate
 	}}
 	d.streams.Finish(d.nowNs, reports, func(k topology.LinkKey, g *loss.Link, path uint64) {
 		if d.gray.losing.Share(k) == 0 { // postcards tell more

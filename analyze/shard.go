@@ -21,6 +21,7 @@ import (
 	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/analyze/loss"
 	"github.com/waybill-int/waybill/analyze/portcount"
+	"github.com/waybill-int/waybill/analyze/reporting"
 	"github.com/waybill-int/waybill/analyze/sampled"
 	"github.com/waybill-int/waybill/analyze/timing"
 	"github.com/waybill-int/waybill/analyze/topology"
@@ -59,7 +60,7 @@ func DefaultConfig() Config {
 // ConfigFor returns bounds for shards shards that together stay below bytes.
 func ConfigFor(bytes uint64, shards int) Config {
 	c := DefaultConfig()
-	const perFlow, perPath = 740 + perReporter/flowsPerReporter, 1600 + 5*850
+	const perFlow, perPath = 740 + reporting.PerReporter/reporting.FlowsPerReporter, 1600 + 5*850
 	const perPlace, perDrop, perQueue = 1260, 450, 1090
 	each := bytes / uint64(max(shards, 1))
 	c.JoinPlaces = 256
@@ -99,7 +100,7 @@ type Shard struct {
 	guard     guard
 	unkept    flow // of a report whose flow the guard did not let in
 	transits  timing.Packets
-	reporting reporters
+	reporting reporting.Table
 	inner     topology.Inner // as paths show them
 	holes     loss.Holes
 	gaps      loss.Gaps
@@ -157,7 +158,7 @@ func NewShard(c Config) *Shard {
 		policy:  c.Policy, findings: finding.New(quietNs), checksums: checksum.New(), holes: loss.NewHoles(),
 		newFlows: newFlowCounts{nodes: map[newFlowKey]*newFlows{}},
 		sampled:  sampled.New(c.MaxSampled), counted: portcount.New(),
-		inner: topology.Inner{}, reporting: newReporters(c.MaxFlows),
+		inner: topology.Inner{}, reporting: reporting.New(c.MaxFlows),
 		attacks: attackCounts{counts: attack.NewCounts(c.MaxTargets, c.HashSeed)},
 	}
 }
@@ -167,7 +168,7 @@ func (s *Shard) Process(b *telemetry.Batch, nowNs int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.pass(max(nowNs, s.lastNs)) // batches of several receivers, and ticks, overtake each other
-	s.reporting.refill(s.flows.count, nowNs)
+	s.reporting.Refill(s.flows.count, nowNs)
 	s.dispositions.Begin(b.Origin)
 	for first := 0; first < len(b.Reports); first += reachAhead {
 		next := b.Reports[first:min(first+reachAhead, len(b.Reports))]
@@ -320,8 +321,8 @@ func (s *Shard) process(r *telemetry.Report, tag uint32, nowNs int64) {
 	if !contradicts {
 		s.sample(r, tag, nowNs)
 	}
-	if tag&s.reporting.mask == 0 && s.reporting.budget > 0 {
-		s.reporting.look(r, tag, nowNs)
+	if s.reporting.Wants(tag) {
+		s.reporting.Look(r, tag, nowNs)
 	}
 	if r.Is(telemetry.HasDevice) {
 		f.device, f.hasDevice = r.Device, true
@@ -447,7 +448,7 @@ func (s *Shard) stack(f *flow, tag uint32, r *telemetry.Report, nowNs int64) {
 	if f.partial {
 		older = join.WithoutNewest(s.olderHops(r, tag), hops)
 	}
-	if addsLocal(r) || len(older) > 0 ||
+	if r.AddsLocal() || len(older) > 0 ||
 		r.Is(telemetry.Dropped|telemetry.HopLimit|telemetry.MTUExceeded|telemetry.StackCut) {
 		n := copy(s.merged[:], older)
 		if r.Is(telemetry.StackCut) {
@@ -457,7 +458,7 @@ func (s *Shard) stack(f *flow, tag uint32, r *telemetry.Report, nowNs int64) {
 		if r.Is(telemetry.HopLimit | telemetry.MTUExceeded) {
 			n = s.addUnknown(n)
 		}
-		if addsLocal(r) && n < len(s.merged) {
+		if r.AddsLocal() && n < len(s.merged) {
 			s.merged[n] = r.Local
 			n++
 		}
@@ -513,24 +514,6 @@ func (s *Shard) addUnknown(n int) int {
 		n++
 	}
 	return n
-}
-
-// addsLocal reports whether the node that sent r comes behind the stack: it is not the newest hop of it, and the newest
-// hop says who it is.
-func addsLocal(r *telemetry.Report) bool {
-	if r.Local.Has&telemetry.HasNode == 0 {
-		return false
-	}
-	if len(r.Hops) == 0 {
-		return true
-	}
-	newest := &r.Hops[len(r.Hops)-1]
-	if newest.Has&telemetry.HasNode == 0 || newest.NodeID != r.Local.NodeID {
-		return newest.Has&telemetry.HasNode != 0
-	}
-	// In a loop, the last node that the hop limit let write may be this one, some rounds ago.
-	return r.Is(telemetry.HopLimit) && newest.Has&telemetry.HasIngressTime != 0 && r.ReportNs != 0 &&
-		newest.IngressNs != r.ReportNs
 }
 
 // stackTime is a time in steps of 17 s. For the step in which a stack came, and three more, the other reports of a flow

@@ -180,8 +180,8 @@ func (s *Shard) flowAnswer(f *flow, names map[uint32]string, told *samples) tele
 			Hops: make([]telemetry.PathHop, len(p.hops)), Unknown: told.unknown(p),
 		}
 		sample := told.ofPath(p)
-		path.Sample = sample.answer()
-		sample.addTo(&all, path.Packets)
+		path.Sample = sample.Answer()
+		sample.AddTo(&all, path.Packets)
 		packets += path.Packets
 		block := s.slab.block(fp.block, int(fp.hops))
 		for j := range p.hops {
@@ -297,7 +297,7 @@ func (c *Collector) Nodes() []telemetry.Node {
 			n := get(h.Node, time.Unix(0, p.first).UTC(), time.Unix(0, p.last).UTC())
 			n.Packets += p.packets
 			if h.latency.Count > 0 {
-				told.ofHop(p, i).addTo(&n.sample, p.packets+h.parts)
+				told.ofHop(p, i).AddTo(&n.sample, p.packets+h.parts)
 				n.told += p.packets + h.parts
 				n.missing += p.missingAt(i)
 			}
@@ -376,7 +376,7 @@ func (c *Collector) Links() []telemetry.Link {
 				l.FromPort, l.ToPort = a.HopKey.Answer(nil).EgressPort, b.HopKey.Answer(nil).IngressPort
 				links[k] = l
 			}
-			told.ofNodes(p).addTo(&l.sample, p.packets)
+			told.ofNodes(p).AddTo(&l.sample, p.packets)
 			l.Packets += p.packets
 			l.Incomplete += p.incomplete
 			if first.Before(l.First) {

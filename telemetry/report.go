@@ -228,6 +228,23 @@ type Report struct {
 // Is reports whether any of the flags is set.
 func (r *Report) Is(f Flags) bool { return r.Flags&f != 0 }
 
+// AddsLocal reports whether the node that sent r comes behind the stack (TR 2.0 §3.4): it is not the newest hop of it,
+// and the newest hop says who it is.
+func (r *Report) AddsLocal() bool {
+	if r.Local.Has&HasNode == 0 {
+		return false
+	}
+	if len(r.Hops) == 0 {
+		return true
+	}
+	newest := &r.Hops[len(r.Hops)-1]
+	if newest.Has&HasNode == 0 || newest.NodeID != r.Local.NodeID {
+		return newest.Has&HasNode != 0
+	}
+	// In a loop, the last node that the hop limit let write may be this one, some rounds ago.
+	return r.Is(HopLimit) && newest.Has&HasIngressTime != 0 && r.ReportNs != 0 && newest.IngressNs != r.ReportNs
+}
+
 // A Batch holds decoded Reports and owns the memory of their Hops. It is reused: Reset keeps its memory.
 type Batch struct {
 	Reports []Report
