@@ -135,6 +135,14 @@ func (e *event) follow(r *rule, begun begunEvents) bool {
 			}
 		}
 	}
+	if r.soonest && len(causes) > 1 {
+		ago := func(c *event) int64 { return e.firstDrop() - c.from }
+		slices.SortFunc(causes, func(a, b *event) int { return cmp.Compare(ago(a), ago(b)) })
+		last, other := causes[0], causes[1]
+		if last.Count > 0 && other.Count > 0 && ago(last) >= 0 && 2*ago(last) <= ago(other) { // when is known of both
+			causes = causes[:1]
+		}
+	}
 	switch len(causes) {
 	case 0:
 		return false

@@ -131,8 +131,9 @@ var ruleCases = map[string][3]string{
 	"uneven_by_blackhole": {
 		"blackhole 2 8 node=1", "ecmp_imbalance 3 9 node=5 port=1", "ecmp_imbalance 6 9 node=5 port=1",
 	},
-	"turned_back":   {"link_lost 2 8 node=1 to=5", "loop 3 3 node=4 path=sw4,5", "loop 3 5 node=4 path=sw4,5"},
-	"queue_in_loop": {"loop 2 4 node=1 path=sw1,sw5", "microburst 3 4 node=5", "microburst 3 4 node=6"},
+	"turned_back":         {"link_lost 2 8 node=1 to=5", "loop 3 3 node=4 path=sw4,5", "loop 3 5 node=4 path=sw4,5"},
+	"looped_as_link_lost": {lostLink, "loop 3 5 node=4 path=sw4,sw7", "loop 3 8 node=4 path=sw4,sw7"},
+	"queue_in_loop":       {"loop 2 4 node=1 path=sw1,sw5", "microburst 3 4 node=5", "microburst 3 4 node=6"},
 	"moved_to_queue": {
 		"path_change 2 2 node=1 port=2 new_port=3", "microburst 3 4 node=1 port=3", "microburst 3 4 node=1 port=2",
 	},
@@ -327,6 +328,21 @@ func TestTwoFaultsAtOnce(t *testing.T) {
 	} {
 		if n.PossibleCauses[i] != want {
 			t.Errorf("got %+v, want %+v", n.PossibleCauses[i], want)
+		}
+	}
+}
+
+// Of links that fail one after the other the last left no way: until then packets came through.
+func TestLastLinkLeftNoWay(t *testing.T) {
+	const first, last = "link_lost 2 9 node=1 port=2 to=5 to_port=1 count=3",
+		"link_lost 3 9 node=3 port=2 to=6 to_port=1 count=2"
+	for began, of := range map[string]string{"3.4": "01", "4.5": ""} { // half as long before, or not
+		list := Of(eventsOf(t, first, last, "blackhole "+began+" 9 node=7 cause=no_route count=50"), nil)
+		n, _ := Find(list, "02")
+		for _, e := range n.Events {
+			if e.ID == "02" && e.Of != of {
+				t.Errorf("at %s: it follows from %q, want %q", began, e.Of, of)
+			}
 		}
 	}
 }
@@ -542,7 +558,7 @@ func TestUnseenIsRemembered(t *testing.T) {
 // sentence too.
 func TestUnseen(t *testing.T) {
 	events := eventsOf(
-		t, lostLink, "drop_storm 2 - node=7 port=2 count=4", "loop 2 3 node=8",
+		t, lostLink, "drop_storm 2 - node=7 port=2 count=4", "loop 2 8 node=8",
 		"path_change 3 3 node=1 port=2 new_port=3",
 	)
 	list := Of(events, arrivals{5: {Lost: 3}, 7: {Lost: 1}})

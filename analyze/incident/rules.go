@@ -17,6 +17,9 @@ type rule struct {
 	// likely says that time and kinds alone speak for it. Then an effect follows from a cause only if no other incident
 	// explains it as well.
 	likely bool
+	// soonest says that of several incidents the last one before the effect explains it, if all others began at least
+	// twice as long before it.
+	soonest bool
 	// same says that both are parts of one thing: the one that began first stands for it.
 	same  bool
 	local bool // both are at the same node, which holds says too
@@ -29,6 +32,9 @@ type rule struct {
 // early is how much earlier than its cause an effect may begin: events begin as exactly as a scan. A queue that was
 // short again by then is no effect.
 const early = 1500 * time.Millisecond
+
+// mostRounds is how often a packet comes to a node of a loop of two at most until its TTL is used up.
+const mostRounds = 128
 
 // Kinds that stand together in rules.
 var (
@@ -86,8 +92,8 @@ var rules = []rule{
 	{
 		id: "loop_continues", causes: kinds(telemetry.EventLoop), effects: kinds(telemetry.EventLoop), same: true,
 		because: "it is another node of the same loop", within: 3 * time.Second,
-		holds: func(c, e *event) bool { return c.passes(e) || e.passes(c) },
-		when:  "the path of one of them passes the other's node",
+		holds: func(c, e *event) bool { return c.passes(e) && e.passes(c) },
+		when:  "the path of each of them passes the other's node",
 	},
 	{
 		id: "turned_back", causes: kinds(telemetry.EventLinkLost), effects: kinds(telemetry.EventLoop),
@@ -111,7 +117,8 @@ var rules = []rule{
 	{
 		id: "queue_in_loop", causes: kinds(telemetry.EventLoop), effects: queueLong,
 		because: "packets that go round fill the queue", after: 20 * time.Millisecond,
-		holds: (*event).passes, when: "at a node of the loop",
+		holds: func(c, e *event) bool { return c.passes(e) && e.Count <= mostRounds*c.Count },
+		when:  "at a node of the loop, and no more packets than come there if those of the loop go round 128 times",
 	},
 	{
 		id: "moved_to_queue", local: true, causes: kinds(telemetry.EventPathChange), effects: queueLong,
@@ -226,10 +233,11 @@ var rules = []rule{
 	},
 	{
 		id: "no_way_around", causes: kinds(telemetry.EventLinkLost),
-		effects: kinds(telemetry.EventBlackhole, telemetry.EventDropStorm), likely: true,
+		effects: kinds(telemetry.EventBlackhole, telemetry.EventDropStorm), likely: true, soonest: true,
 		because: "without the link there is no way to these addresses", within: 3 * time.Second,
 		holds: func(c, e *event) bool { return e.Cause == "no_route" && e.firstDrop() >= c.failedNs() },
-		when:  "drops for want of a route begin as the link fails, and not before",
+		when: "drops for want of a route begin as the link fails, and not before; of several links that failed, it is the " +
+			"last if it failed half as long before as the others",
 	},
 	{
 		id: "moved_by_lost_link", causes: kinds(telemetry.EventLinkLost), effects: kinds(telemetry.EventPathChange),
@@ -248,6 +256,14 @@ var rules = []rule{
 		id: "left_loop", causes: kinds(telemetry.EventLoop), effects: kinds(telemetry.EventPathChange), likely: true,
 		because: "flows move as the routes of the loop change", after: 3 * time.Second,
 		holds: (*event).passes, when: "at a node of the loop",
+	},
+	{
+		id: "looped_as_link_lost", causes: kinds(telemetry.EventLinkLost), effects: kinds(telemetry.EventLoop),
+		likely: true, because: "packets went round while routes changed", after: 3 * time.Second,
+		holds: func(c, e *event) bool {
+			return e.to-e.from < int64(4*time.Second) &&
+				(e.from <= c.from+int64(3*time.Second) || e.from >= c.to-int64(early))
+		}, when: "a loop of less than 4 s, which begins within 3 s after the link failed or is back",
 	},
 	{
 		id: "uneven_by_blackhole", causes: kinds(telemetry.EventBlackhole),
