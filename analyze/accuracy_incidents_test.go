@@ -267,8 +267,18 @@ func (f *fault) tells(n *telemetry.Incident, startNs int64) bool {
 		return false
 	}
 	at := func(node *uint32) bool { return node != nil && slices.Contains(f.nodes, *node) }
+	here := at(n.Node) || at(n.ToNode)
+	if f.Link != "" && n.Node != nil && n.ToNode != nil { // another link of a node is another one
+		here = at(n.Node) && at(n.ToNode)
+	}
 	return slices.Contains(faultCauses[f.Kind], n.Kind) && from <= f.toNs+ScanNs && to >= f.fromNs-ScanNs &&
-		(len(f.nodes) == 0 || at(n.Node) || at(n.ToNode))
+		(len(f.nodes) == 0 || here)
+}
+
+// isWith reports whether two faults are one to whoever sees what they do: floods of a host, and what a link or a node
+// does twice.
+func (f *fault) isWith(o *fault) bool {
+	return f.Kind == o.Kind && (f.Kind == "ddos" || f.Kind != "report_loss" && slices.Equal(f.nodes, o.nodes))
 }
 
 // scoreIncidents compares the incidents of a run with its faults. Queues that overflow without one, as traffic goes,
@@ -294,9 +304,8 @@ func scoreIncidents(t *testing.T, v *virtualCollector, events []telemetry.Event)
 			continue
 		}
 		s.right++
-		// lost reports of two faults at once are one loss of reports, and floods of a host one flood
 		for i := range faults {
-			one := faults[i].Kind == "report_loss" || faults[i].Kind == "ddos" && faults[of].Kind == "ddos"
+			one := faults[i].Kind == "report_loss" || faults[of].isWith(&faults[i])
 			if i == of || one && faults[i].tells(n, v.start) {
 				told[i]++
 			}
@@ -314,13 +323,13 @@ func scoreIncidents(t *testing.T, v *virtualCollector, events []telemetry.Event)
 	return s
 }
 
-// measure compares begin, end and extent of an incident with those of its fault: of all floods of a host together.
+// measure compares begin, end and extent of an incident with those of its fault, and of those that are one with it.
 func (s *incidentScore) measure(t *testing.T, n *telemetry.Incident, faults []fault, of int, startNs int64) {
 	t.Helper()
 	f := faults[of]
 	f.drops, f.flows = maps.Clone(f.drops), maps.Clone(f.flows)
 	for i := range faults {
-		if o := &faults[i]; f.Kind == "ddos" && o.Kind == "ddos" && o.tells(n, startNs) {
+		if o := &faults[i]; f.isWith(o) && o.tells(n, startNs) {
 			f.firstNs, f.fromNs, f.lastNs = min(f.firstNs, o.firstNs), min(f.fromNs, o.fromNs), max(f.lastNs, o.lastNs)
 			maps.Copy(f.drops, o.drops)
 			maps.Copy(f.flows, o.flows)

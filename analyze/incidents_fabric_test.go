@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/waybill-int/waybill/analyze/incident"
+	"github.com/waybill-int/waybill/fabric/truth"
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -110,5 +111,32 @@ func TestGrayLinkInAChain(t *testing.T) {
 		if got := v.eventsOf(telemetry.EventGrayFailure); len(got) != c.want {
 			t.Errorf("got %d gray links, want %d: %+v", len(got), c.want, got)
 		}
+	}
+}
+
+// Packets of a loop whose TTL another node than the one that they come to first uses up are part of what it cost, also
+// if they are too few for a storm of drops.
+func TestSlowLoop(t *testing.T) {
+	s := scenarioOf(t, `
+name: slow loop
+duration: 8s
+topology: {ring: {nodes: 7, hosts: 1, host_link: {rate: 100M}, ring_link: {rate: 100M}}}
+traffic:
+  - {constant: {from: h1, to: h3}, rate: 16k, packet: 200, port: 6001}
+  - {constant: {from: h7, to: h3}, rate: 16k, packet: 200, port: 6002}
+faults: [{at: 2s, for: 3s, loop: {nodes: [pop2, pop1], prefix: 10.0.3.0/24}}]
+`)
+	s.INT.Text = []byte(everyPacket)
+	v := emulation{shards: 2}.runScenario(t, s)
+	events, _ := v.log.Events(nil, 100_000)
+	got := scoreIncidents(t, v, events)
+	nodes := map[uint32]bool{}
+	v.each(func(r truth.Record) {
+		if d, ok := r.(*truth.Drop); ok && d.Reason == "ttl" {
+			nodes[d.Node] = true
+		}
+	})
+	if len(nodes) != 2 || got.found != 1 || got.told != 1 || got.exact != 1 {
+		t.Errorf("got %+v; dropped at %v", got, nodes)
 	}
 }

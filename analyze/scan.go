@@ -140,7 +140,7 @@ func NewScanner(c *Collector, log *eventlog.Log) *Scanner {
 		links,
 		&changeDetector{scan: &s.scan, links: links},
 		exporters,
-		&findingDetector{scan: &s.scan, found: map[eventlog.Key]*finding.Sum{}},
+		&findingDetector{&s.scan, links, exporters, map[eventlog.Key]*finding.Sum{}},
 		&checksumDetector{scan: &s.scan, headers: checksum.Histories{}},
 		&newFlowDetector{scan: &s.scan},
 		newBlackholeDetector(&s.scan, storms),

@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"fmt"
+	"maps"
 
 	"github.com/waybill-int/waybill/analyze/drop"
 	"github.com/waybill-int/waybill/analyze/eventlog"
@@ -12,7 +13,8 @@ import (
 
 const (
 	maxDropEnds = 1 << 12
-	// blackholeDrops is how many packets a place must have dropped between two scans to be a blackhole.
+	// blackholeDrops is how many packets a place must have dropped to be a blackhole, and none of these flows arrived
+	// meanwhile.
 	blackholeDrops = 10
 	// noBlackholeNs is how long a place that drops packets to nowhere is not looked at again.
 	noBlackholeNs = 10 * ScanNs
@@ -36,10 +38,13 @@ type blackholeDetector struct {
 	storms    *stormDetector
 	drops     map[dropEnd]*droppedFlows // of this scan: where paths end with a drop
 	fruitless map[eventlog.Key]int64    // places of drops that are no blackholes: when to look again
+	few       drop.Few[eventlog.Key]    // drops at places that may be blackholes
 }
 
 func newBlackholeDetector(s *scan, storms *stormDetector) *blackholeDetector {
-	return &blackholeDetector{s, storms, map[dropEnd]*droppedFlows{}, map[eventlog.Key]int64{}}
+	return &blackholeDetector{
+		s, storms, map[dropEnd]*droppedFlows{}, map[eventlog.Key]int64{}, drop.Few[eventlog.Key]{},
+	}
 }
 
 func (d *blackholeDetector) begin() { clear(d.drops) }
@@ -85,17 +90,27 @@ func (d *blackholeDetector) finish() {
 			continue
 		}
 		end := d.drops[dropEnd{event.Node, event.Port}]
-		if found.Drops < blackholeDrops || end == nil || end.flows == 0 || end.through > 0 ||
-			d.nowNs < d.fruitless[key] {
+		if end != nil && end.through > 0 || d.nowNs < d.fruitless[key] {
+			delete(d.few, key)
 			continue
 		}
+		fromNs := d.few.Join(key, &found, d.lastNs)
+		if found.Drops < blackholeDrops || end == nil || end.flows == 0 {
+			continue
+		}
+		delete(d.few, key)
 		hole := d.lookInto(end)
 		if !hole.reachable {
 			d.fruitless[key] = d.nowNs + noBlackholeNs // scans for addresses that nobody has
 			continue
 		}
-		sinceNs, _, _ := found.Begin()
-		d.log.Note(key, d.lastNs, d.nowNs, found.Drops, func(e *telemetry.Event) {
+		sinceNs := found.SinceNs()
+		d.log.Amend(event, func(storm *telemetry.Event) { // which began when some of the flows still came through
+			if storm.Count > found.Drops {
+				fromNs, found.Drops, found.Hit = storm.Start.UnixNano(), storm.Count, storm.Extent
+			}
+		})
+		d.log.Note(key, fromNs, d.nowNs, found.Drops, func(e *telemetry.Event) {
 			e.Severity = telemetry.Critical
 			place := found.Key.HopKey
 			place.Has &^= telemetry.HasIngressPort
@@ -113,20 +128,17 @@ func (d *blackholeDetector) finish() {
 			e.Evidence = append(
 				e.Evidence,
 				telemetry.Evidence{Name: "flows", Value: float64(hole.flows)},
-				telemetry.Evidence{Name: "first_drop_after", Value: float64(max(sinceNs-d.lastNs, 0)), Unit: "ns"},
+				telemetry.Evidence{Name: "first_drop_after", Value: float64(max(sinceNs-fromNs, 0)), Unit: "ns"},
 				telemetry.Evidence{
-					Name: "drops", Value: float64(found.Drops) * 1e9 / float64(d.nowNs-d.lastNs),
+					Name: "drops", Value: float64(found.Drops) * 1e9 / float64(d.nowNs-fromNs),
 					Unit: "1/s",
 				},
 			)
 		})
 		d.hit(key, found.Hit)
 	}
-	for key, until := range d.fruitless {
-		if d.nowNs >= until {
-			delete(d.fruitless, key)
-		}
-	}
+	maps.DeleteFunc(d.fruitless, func(_ eventlog.Key, until int64) bool { return d.nowNs >= until })
+	d.few.Forget(d.nowNs)
 }
 
 // A blackhole is what flows tell of a place where their packets are dropped.

@@ -3,6 +3,7 @@ package analyze
 import (
 	"fmt"
 	"maps"
+	"time"
 
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/ledger"
@@ -15,6 +16,7 @@ import (
 type exporterCount struct {
 	ledger.Total
 	told         uint64 // of Lost: those that an event tells of
+	gapFromNs    int64  // the latest report before one that showed that some are lost
 	restartsTold uint64 // of Restarted, the same
 }
 
@@ -32,7 +34,7 @@ func newExporterDetector(s *scan) *exporterDetector {
 	for _, e := range s.collector.Exporters {
 		var counts []exporterCount
 		for _, n := range e.Totals(nil) {
-			counts = append(counts, exporterCount{n, n.Lost, n.Restarted})
+			counts = append(counts, exporterCount{Total: n, told: n.Lost, restartsTold: n.Restarted})
 		}
 		d.counts = append(d.counts, counts)
 	}
@@ -59,7 +61,7 @@ func (d *exporterDetector) finish() {
 				d.counts[i] = append(d.counts[i], exporterCount{})
 			}
 			before := d.counts[i][account]
-			now := exporterCount{Total: total}
+			now := exporterCount{Total: total, gapFromNs: before.LastNs}
 			// what is missing since a moment ago may only be late
 			now.told = max(before.told, min(before.Lost, total.Lost))
 			now.restartsTold = max(before.restartsTold, min(before.Restarted, total.Restarted))
@@ -85,9 +87,13 @@ func (d *exporterDetector) exporter(key telemetry.ExporterKey, before, now expor
 		}
 	}
 	if now.told > before.told {
+		text := "reports were lost on the way here"
+		if silence := before.GapNs - before.gapFromNs; before.gapFromNs > 0 && silence > quietNs {
+			text += fmt.Sprintf("; nobody knows when in %s, from the report before to the one that shows it",
+				time.Duration(silence).Round(time.Second/10))
+		}
 		d.log.Note(eventlog.Key{Kind: telemetry.EventReportLoss, Exporter: key}, d.beforeNs,
-			max(before.GapNs, d.beforeNs), now.told-before.told,
-			about("reports were lost on the way here", telemetry.Warning))
+			max(before.GapNs, d.beforeNs), now.told-before.told, about(text, telemetry.Warning))
 	}
 	if now.restartsTold > before.restartsTold {
 		restart := eventlog.Key{Kind: telemetry.EventNodeRestart, Exporter: key}
@@ -102,6 +108,7 @@ type reportLoss struct {
 	lost    uint64    // since the last scan
 	before  [2]uint64 // between the two before, and before those
 	unknown bool      // its sequence numbers do not tell
+	lastNs  int64     // scan that found some the latest
 }
 
 // countLost notes what was lost of the reports of an exporter since the last scan.
@@ -120,6 +127,7 @@ func (d *exporterDetector) countLost(before, now exporterCount) {
 	}
 	if now.Lost > before.Lost {
 		r.lost += now.ReportsOf(now.Lost - before.Lost)
+		r.lastNs = d.nowNs
 	}
 }
 
@@ -132,6 +140,13 @@ func (d *exporterDetector) reportsLost(node uint32) (uint64, bool) {
 	}
 	// the reports of a packet are waited for, the gap in the numbers is seen at once
 	return r.lost + r.before[0] + r.before[1], true
+}
+
+// lostSince reports whether reports of a node were lost since a moment, or shortly before: postcards wait for each
+// other.
+func (d *exporterDetector) lostSince(node uint32, ns int64) bool {
+	r := d.nodes[node]
+	return r != nil && r.lastNs > ns-ScanNs
 }
 
 // errorNumbers are the numbers of error codes.

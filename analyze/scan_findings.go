@@ -13,17 +13,35 @@ import (
 // A findingDetector notes what shards found by themselves.
 type findingDetector struct {
 	*scan
-	found map[eventlog.Key]*finding.Sum // in this scan
+	links     *linkDetector
+	exporters *exporterDetector
+	found     map[eventlog.Key]*finding.Sum // in this scan
 }
 
 func (d *findingDetector) begin() { clear(d.found) }
 
 func (d *findingDetector) finish() {
 	for key, found := range d.found {
+		if key.Kind == telemetry.EventHopWithoutINT && d.toldInVain(found) {
+			continue
+		}
 		d.log.Note(key, found.Since, found.Last, found.Count, func(e *telemetry.Event) { d.describe(e, found) })
 		d.log.FillBytes(key, func(e *telemetry.Event) { d.example(e, found) })
 	}
 	d.noteRates()
+}
+
+// toldInVain reports whether a node between the two ends of a gap told of packets, as its neighbour there or as all
+// others, and reports of it were lost since the gap was seen first, or shortly before.
+func (d *findingDetector) toldInVain(f *finding.Sum) bool {
+	for k := range d.links.links {
+		from := k.From == f.Node && k.FromPort == f.Port && k.To != f.ToNode
+		to := k.To == f.ToNode && k.ToPort == f.ToPort && k.From != f.Node
+		if from && d.exporters.lostSince(k.To, f.Since) || to && d.exporters.lostSince(k.From, f.Since) {
+			return true
+		}
+	}
+	return false
 }
 
 // noteRates notes nodes whose stamps count no nanoseconds.

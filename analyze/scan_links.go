@@ -220,7 +220,7 @@ func (d *linkDetector) finish() {
 		switch expected := l.rate * float64(silence) / 1e9; {
 		case silence > int64(time.Hour):
 			delete(d.links, k)
-		case silence >= silentNs && expected >= someExpected && d.active[k.From] > 0 && d.active[k.To] > 0:
+		case silence >= silentNs && expected >= someExpected && (d.alive(k) || d.cut(k)):
 			silent[k] = expected
 		}
 	}
@@ -242,6 +242,11 @@ func (d *linkDetector) finish() {
 			d.noteLost(k)
 		}
 	}
+}
+
+// alive reports whether both ends of a link tell of packets.
+func (d *linkDetector) alive(k topology.LinkKey) bool {
+	return d.active[k.From] > 0 && d.active[k.To] > 0
 }
 
 // down reports whether a link was known to be down since a scan at which it still carried packets.
@@ -332,6 +337,9 @@ func (d *linkDetector) noteLost(k topology.LinkKey) {
 		e.Severity = telemetry.Warning
 		d.betweenEnds(e, k)
 		e.Text = fmt.Sprintf("no traffic %s -> %s; both nodes still report", d.name(k.From), d.name(k.To))
+		if !d.alive(k) {
+			e.Text = fmt.Sprintf("no traffic %s -> %s; %[1]s says that the link is down", d.name(k.From), d.name(k.To))
+		}
 		e.Evidence = append(e.Evidence, telemetry.Evidence{Name: "packets_before", Value: l.rate, Unit: "1/s"})
 	})
 	d.hit(linkLost(k), c.Hit)

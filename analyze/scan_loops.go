@@ -13,16 +13,21 @@ import (
 type loopDetector struct {
 	*scan
 	twins    *twinDetector
-	waitedNs int64                // how long postcards wait for each other
-	loops    map[uint32]*loopAt   // by node, since the last scan
-	expired  map[uint32]*lastHops // by node: packets whose TTL was used up, of which no loop there was told yet
+	waitedNs int64                    // how long postcards wait for each other
+	loops    map[eventlog.Key]*loopAt // since the last scan
+	expired  map[uint32]*lastHops     // by node: packets whose TTL was used up, of which no loop there was told yet
+	of       map[uint32]eventlog.Key  // by node: the latest loop through it
 }
 
 // lastHops are packets whose TTL was used up at a node.
 type lastHops struct {
 	hit     *telemetry.Extent
-	sinceNs int64 // scan that found them first
+	sinceNs int64        // scan that found them first
+	storm   eventlog.Key // of the latest
 }
+
+// maxInLoops bounds the nodes of loops that are remembered.
+const maxInLoops = 4096
 
 // A loopAt is the paths on which packets came to a node twice.
 type loopAt struct {
@@ -32,26 +37,31 @@ type loopAt struct {
 }
 
 func newLoopDetector(s *scan, twins *twinDetector) *loopDetector {
-	return &loopDetector{scan: s, twins: twins, loops: map[uint32]*loopAt{}, expired: map[uint32]*lastHops{}}
+	return &loopDetector{
+		scan: s, twins: twins, loops: map[eventlog.Key]*loopAt{}, expired: map[uint32]*lastHops{},
+		of: map[uint32]eventlog.Key{},
+	}
 }
 
 func (d *loopDetector) begin() { clear(d.loops) }
 
 // finish notes loops, with the packets that went round until their TTL was used up.
 func (d *loopDetector) finish() {
-	for node, l := range d.loops {
-		key := eventlog.Key{Kind: telemetry.EventLoop, Node: node}
+	for key, l := range d.loops {
 		d.log.Note(key, l.fromNs, l.toNs, l.packets, func(e *telemetry.Event) {
 			l.event.ID, l.event.Kind, l.event.Start = e.ID, e.Kind, e.Start
 			*e = l.event
 		})
 	}
 	for node, e := range d.expired {
-		key := eventlog.Key{Kind: telemetry.EventLoop, Node: node}
-		if d.log.Ongoing(key) {
+		key := d.of[node]
+		switch goesOn := d.log.Ongoing(key); {
+		case goesOn && key.Node == node:
 			d.hit(key, e.hit)
-		} else if d.nowNs-e.sinceNs <= d.waitedNs {
-			continue // postcards of the way still wait for each other
+		case d.nowNs-e.sinceNs < max(d.waitedNs, ScanNs):
+			continue // postcards of the way still wait for each other, or a storm begins that has them
+		case goesOn && !d.log.Ongoing(e.storm):
+			d.hit(key, e.hit)
 		}
 		delete(d.expired, node)
 	}
@@ -66,7 +76,7 @@ func (d *loopDetector) observe(o *observation) {
 				e = &lastHops{sinceNs: d.nowNs}
 				d.expired[at.Node] = e
 			}
-			e.hit = e.hit.Plus(at.Hit)
+			e.hit, e.storm = e.hit.Plus(at.Hit), stormOf(at)
 		}
 	}
 	d.waitedNs = o.join.WindowNs
@@ -78,6 +88,18 @@ func (d *loopDetector) observe(o *observation) {
 		}
 		d.loop(p, max(p.first, d.lastNs)-waitedNs, p.last-waitedNs)
 	}
+}
+
+// isIn notes that a loop leads through a node, if none is told there.
+func (d *loopDetector) isIn(loop eventlog.Key, at *topology.HopKey) {
+	if now := d.of[at.Node]; at.Has&telemetry.HasNode == 0 ||
+		loop.Node != at.Node && now.Node == at.Node && d.log.Ongoing(now) {
+		return
+	}
+	if len(d.of) > maxInLoops {
+		clear(d.of)
+	}
+	d.of[at.Node] = loop
 }
 
 // loop adds a path on which packets came to a node twice, which took it from one moment to another. Postcards whose
@@ -100,15 +122,17 @@ func (d *loopDetector) loop(p *carriedPath, fromNs, toNs int64) {
 				continue
 			}
 			first := &p.hops[j]
-			l := d.loops[first.Node]
+			key := eventlog.Key{Kind: telemetry.EventLoop, Node: first.Node, ToNode: p.hops[j+1].Node}
+			l := d.loops[key]
 			if l == nil {
 				l = &loopAt{fromNs: d.nowNs}
-				d.loops[first.Node] = l
+				d.loops[key] = l
 				e := &l.event
 				e.Severity = telemetry.Critical
 				d.at(e, &first.HopKey)
 				e.Path = topology.PathID(p.hash)
 				for h := j; h < i; h++ {
+					d.isIn(key, &p.hops[h].HopKey)
 					e.PathNodes = append(e.PathNodes, d.nodeText(&p.hops[h].HopKey))
 				}
 				e.Text = fmt.Sprintf("packets come to %s twice, after %d hops", d.name(first.Node), i-j)

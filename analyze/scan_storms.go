@@ -24,11 +24,16 @@ func (d *stormDetector) begin() {
 func (d *stormDetector) observe(o *observation) {
 	for i := range o.drops {
 		at := &o.drops[i]
-		event := eventlog.Key{Kind: telemetry.EventDropStorm, Node: at.Node, Port: at.Out, Reason: at.Reason}
+		event := stormOf(at)
 		storm := d.storms[event]
 		storm.Add(at)
 		d.storms[event] = storm
 	}
+}
+
+// stormOf is the key of the storm of which packets may be.
+func stormOf(at *drop.Packets) eventlog.Key {
+	return eventlog.Key{Kind: telemetry.EventDropStorm, Node: at.Node, Port: at.Out, Reason: at.Reason}
 }
 
 // finish notes where many packets were dropped.

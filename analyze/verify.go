@@ -20,6 +20,9 @@ func (s *Shard) verify(f *flow, r *telemetry.Report, nowNs int64) {
 	if f.verdict >= finding.FirstBad && f.epoch != s.findings.Epoch {
 		f.verdict = finding.NotJudged
 	}
+	if !f.stacked { // what postcards tell is known of packets whose postcards have come
+		nowNs = f.paths[0].last
+	}
 	startNs, began := nowNs, false
 	if f.verdict == finding.NotJudged {
 		p := s.ripe(f, r, nowNs)

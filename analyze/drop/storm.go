@@ -2,6 +2,7 @@ package drop
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -59,6 +60,11 @@ func (s *Storm) Begin() (sinceNs int64, drops uint64, rate float64) {
 		float64(all.packets) * 1e9 / float64(max(all.untilNs-all.sinceNs, int64(time.Second)))
 }
 
+// SinceNs is when the first of the packets was dropped, nanoseconds since 1970.
+func (s *Storm) SinceNs() int64 {
+	return slices.MinFunc(s.runs, func(a, b run) int { return cmp.Compare(a.sinceNs, b.sinceNs) }).sinceNs
+}
+
 // UntilNs is when the last of the packets was dropped, nanoseconds since 1970.
 func (s *Storm) UntilNs() (ns int64) {
 	for i := range s.runs {
@@ -72,6 +78,33 @@ func (s *Storm) Join(before *Storm) {
 	s.Drops += before.Drops
 	s.Hit = s.Hit.Plus(before.Hit)
 	s.runs = slices.Concat(before.runs, s.runs)
+}
+
+// Few are drops at places, by what they may be part of, that were too few so far to say so.
+type Few[K comparable] map[K]few
+
+type few struct {
+	storm  Storm
+	fromNs int64
+}
+
+// fewNs is how long they are remembered.
+const fewNs = 10 * int64(time.Second)
+
+// Join adds to s what was dropped there before, remembers both, and returns since when that is, if what s has is since
+// fromNs, nanoseconds since 1970.
+func (f Few[K]) Join(k K, s *Storm, fromNs int64) (sinceNs int64) {
+	if before, ok := f[k]; ok && fromNs-before.fromNs < fewNs {
+		s.Join(&before.storm)
+		fromNs = before.fromNs
+	}
+	f[k] = few{*s, fromNs}
+	return fromNs
+}
+
+// Forget forgets what is so long ago.
+func (f Few[K]) Forget(nowNs int64) {
+	maps.DeleteFunc(f, func(_ K, few few) bool { return nowNs-few.fromNs >= fewNs })
 }
 
 // Packets are those at one place for one reason.

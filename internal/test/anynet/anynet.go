@@ -16,12 +16,18 @@ func Short(r *rand.Rand) string { return (&network{Rand: r}).write() }
 // full queues would be incidents of their own.
 func Long(r *rand.Rand) string { return (&network{Rand: r, long: true}).write() }
 
+// Several draws a scenario of 20 seconds with two or three faults as those of Long, which may overlap.
+func Several(r *rand.Rand) string {
+	return (&network{Rand: r, long: true, faults: 2 + r.IntN(2)}).write()
+}
+
 // A network is what has been drawn.
 type network struct {
 	*rand.Rand
 	switches, hosts []string
 	links           [][2]string // without two between the same switches
 	long            bool
+	faults          int // at once, of a long one
 }
 
 // of returns one of a list.
@@ -47,6 +53,9 @@ func (g *network) write() string {
 	if !g.long {
 		duration = 1000 + g.IntN(2000)
 	}
+	if g.faults > 0 {
+		duration = 20000
+	}
 	say("name: any\nduration: %dms", duration)
 	g.writeTopology(say)
 	if g.IntN(2) == 0 {
@@ -68,6 +77,9 @@ func (g *network) write() string {
 	}
 	if !g.long {
 		faults = g.IntN(4)
+	}
+	if g.faults > 0 {
+		faults = g.faults
 	}
 	if faults > 0 {
 		say("faults:")
@@ -199,6 +211,9 @@ func (g *network) around(link [2]string) bool {
 // not know from when on a switch has no INT, or another clock.
 func (g *network) writeFault(say func(string, ...any)) {
 	when := fmt.Sprintf("at: %dms, for: %dms", 4000+g.IntN(1500), 3000+g.IntN(2000))
+	if g.faults > 0 {
+		when = fmt.Sprintf("at: %dms, for: %dms", 4000+g.IntN(6000), 3000+g.IntN(4000))
+	}
 	if !g.long {
 		when = fmt.Sprintf("at: %dms", 100+g.IntN(700))
 		if g.IntN(3) > 0 {
