@@ -27,6 +27,7 @@ type fault struct {
 	*truth.Fault
 	fromNs, toNs int64
 	nodes        []uint32 // it is at one of these; none: anywhere
+	unmet        bool     // nothing shows it: it need not be told
 
 	// What it did: when packets met it first and last, those that it cost, and the flows that lost some, moved, or
 	// waited in a queue.
@@ -128,11 +129,14 @@ func faultsOf(v *virtualCollector) ([]fault, bool) {
 		t.faults[i].toNs = min(t.faults[i].toNs, end)
 		t.measure(&t.faults[i])
 	}
-	// A link that nobody used when it failed is as silent as before, and so is a node that reports nothing.
-	return slices.DeleteFunc(t.faults, func(f fault) bool {
-		return f.Kind == "link_down" && len(f.drops) == 0 ||
+	// A link that no packet met when it failed is as silent as before, unless flows that left it tell, and so is a node
+	// that reports nothing.
+	for i := range t.faults {
+		f := &t.faults[i]
+		f.unmet = f.Kind == "link_down" && len(f.drops) == 0 ||
 			f.Kind == "report_loss" && len(f.nodes) > 0 && t.lost[f.nodes[0]] == nil
-	}), t.hidden
+	}
+	return t.faults, t.hidden
 }
 
 // measure fills in what a fault did.
@@ -310,9 +314,14 @@ func scoreIncidents(t *testing.T, v *virtualCollector, events []telemetry.Event)
 				told[i]++
 			}
 		}
-		s.measure(t, n, faults, of, v.start)
+		if !faults[of].unmet {
+			s.measure(t, n, faults, of, v.start)
+		}
 	}
 	for i, f := range faults {
+		if f.unmet && told[i] == 0 {
+			continue
+		}
 		s.faults++
 		if told[i] == 1 {
 			s.found++

@@ -135,8 +135,8 @@ func NewScanner(c *Collector, log *eventlog.Log) *Scanner {
 	streams := newStreamDetector(&s.scan, gray)
 	s.detectors = []detector{
 		twins,
-		newLoopDetector(&s.scan, twins),
 		storms,
+		newLoopDetector(&s.scan, twins),
 		links,
 		&changeDetector{scan: &s.scan, links: links},
 		exporters,

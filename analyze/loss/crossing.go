@@ -35,13 +35,21 @@ func (c *Crossing) Evidence(nearLost, farLost uint64) (count Amount, silent bool
 	if appeared := c.appeared - min(nearLost, c.appeared); appeared*20 > both {
 		return Amount{}, false, lossUnlike
 	}
-	if lost >= FewPackets && both > 0 && c.again*10 >= c.Lost*8 {
+	if lost >= FewPackets && both > 0 && c.inRuns(both) {
 		return count, true, ""
 	}
 	if lost < both {
 		count.Lost, count.open = lost, farLost
 	}
 	return count, false, ""
+}
+
+// inRuns reports whether nearly all packets that were lost follow another one of their flow that was, and more of them
+// than by chance, in 700 of 701 cases, where so many came through.
+func (c *Crossing) inRuns(through uint64) bool {
+	n, p := float64(c.Lost), float64(c.Lost)/float64(c.Lost+through)
+	more := float64(c.again) - n*p
+	return c.again*10 >= c.Lost*8 && more > 0 && more*more >= 9*n*p*(1-p)
 }
 
 // Meet adds packets of which only a part of the hops on a path told, as those in front of the link and behind it did.

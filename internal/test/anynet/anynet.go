@@ -21,12 +21,16 @@ func Several(r *rand.Rand) string {
 	return (&network{Rand: r, long: true, faults: 2 + r.IntN(2)}).write()
 }
 
+// Slow draws a scenario as Long does in which few packets a second go from one host to another.
+func Slow(r *rand.Rand) string { return (&network{Rand: r, long: true, slow: true}).write() }
+
 // A network is what has been drawn.
 type network struct {
 	*rand.Rand
 	switches, hosts []string
 	links           [][2]string // without two between the same switches
 	long            bool
+	slow            bool
 	faults          int // at once, of a long one
 }
 
@@ -150,6 +154,14 @@ func (g *network) pair() (a, b string) {
 }
 
 func (g *network) writeTraffic(say func(string, ...any)) {
+	if g.slow {
+		for range 1 + g.IntN(3) {
+			a, b := g.pair()
+			say("  - {constant: {from: %s, to: %s}, rate: %dk, packet: %d, port: %d, ip: %q}", a, b, 4+g.IntN(200),
+				150+g.IntN(1100), 1000+g.IntN(60000), g.of("4", "6"))
+		}
+		return
+	}
 	more := fmt.Sprintf("port: %d, ip: %q, dscp: %d", 1000+g.IntN(60000), g.of("4", "6", "mixed"), g.IntN(2)*g.IntN(20))
 	if g.IntN(3) == 0 {
 		more += fmt.Sprintf(", tunnel: %s, vni: %d", g.of("vxlan", "geneve"), g.IntN(1<<24))
