@@ -20,6 +20,8 @@ const (
 	noBlackholeNs = 10 * ScanNs
 	// maxDestinations bounds the destinations of a blackhole that are looked at.
 	maxDestinations = 4096
+	// looksPerScan bounds the places whose flows are looked at in a scan, which takes some 50 ms for a million flows.
+	looksPerScan = 16
 )
 
 // A dropEnd is where paths of dropped packets end.
@@ -79,6 +81,7 @@ func (d *blackholeDetector) take(shard *Shard, place int, p *path) {
 }
 
 func (d *blackholeDetector) finish() {
+	looks := 0
 	for event, found := range d.storms.storms {
 		if found.Key.Has&telemetry.HasNode == 0 || !found.Key.IsNowhere() {
 			continue
@@ -95,9 +98,10 @@ func (d *blackholeDetector) finish() {
 			continue
 		}
 		fromNs := d.few.Join(key, &found, d.lastNs)
-		if found.Drops < blackholeDrops || end == nil || end.flows == 0 {
+		if found.Drops < blackholeDrops || end == nil || end.flows == 0 || looks == looksPerScan {
 			continue
 		}
+		looks++
 		delete(d.few, key)
 		hole := d.lookInto(end)
 		if !hole.reachable {

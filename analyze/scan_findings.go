@@ -3,6 +3,7 @@ package analyze
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/finding"
@@ -21,8 +22,9 @@ type findingDetector struct {
 func (d *findingDetector) begin() { clear(d.found) }
 
 func (d *findingDetector) finish() {
+	neighbours := sync.OnceValue(d.links.neighbours)
 	for key, found := range d.found {
-		if key.Kind == telemetry.EventHopWithoutINT && d.toldInVain(found) {
+		if key.Kind == telemetry.EventHopWithoutINT && d.toldInVain(found, neighbours()) {
 			continue
 		}
 		d.log.Note(key, found.Since, found.Last, found.Count, func(e *telemetry.Event) { d.describe(e, found) })
@@ -33,15 +35,11 @@ func (d *findingDetector) finish() {
 
 // toldInVain reports whether a node between the two ends of a gap told of packets, as its neighbour there or as all
 // others, and reports of it were lost since the gap was seen first, or shortly before.
-func (d *findingDetector) toldInVain(f *finding.Sum) bool {
-	for k := range d.links.links {
-		from := k.From == f.Node && k.FromPort == f.Port && k.To != f.ToNode
-		to := k.To == f.ToNode && k.ToPort == f.ToPort && k.From != f.Node
-		if from && d.exporters.lostSince(k.To, f.Since) || to && d.exporters.lostSince(k.From, f.Since) {
-			return true
-		}
-	}
-	return false
+func (d *findingDetector) toldInVain(f *finding.Sum, neighbours map[dropEnd]uint32) bool {
+	behind, known := neighbours[dropEnd{f.Node, f.Port}]
+	before, alsoKnown := neighbours[dropEnd{f.ToNode, f.ToPort}]
+	return known && behind != f.ToNode && d.exporters.lostSince(behind, f.Since) ||
+		alsoKnown && before != f.Node && d.exporters.lostSince(before, f.Since)
 }
 
 // noteRates notes nodes whose stamps count no nanoseconds.

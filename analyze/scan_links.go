@@ -244,6 +244,15 @@ func (d *linkDetector) finish() {
 	}
 }
 
+// neighbours are the nodes at the other ends of links, by the port at this end.
+func (d *linkDetector) neighbours() map[dropEnd]uint32 {
+	at := make(map[dropEnd]uint32, 2*len(d.links))
+	for k := range d.links {
+		at[dropEnd{k.From, k.FromPort}], at[dropEnd{k.To, k.ToPort}] = k.To, k.From
+	}
+	return at
+}
+
 // alive reports whether both ends of a link tell of packets.
 func (d *linkDetector) alive(k topology.LinkKey) bool {
 	return d.active[k.From] > 0 && d.active[k.To] > 0
