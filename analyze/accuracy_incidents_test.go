@@ -27,7 +27,7 @@ type fault struct {
 	*truth.Fault
 	fromNs, toNs int64
 	nodes        []uint32 // it is at one of these; none: anywhere
-	unmet        bool     // nothing shows it: it need not be told
+	unmet        bool     // no packet met it: it need not be told
 
 	// What it did: when packets met it first and last, those that it cost, and the flows that lost some, moved, or
 	// waited in a queue.
@@ -47,12 +47,16 @@ type incidentScore struct {
 	// of faults that cost packets: those whose packets and flows are said to be known, and are exact, and those of
 	// which they are said to be lower bounds, and are
 	known, exact, bounds, below int
+	// of either kind, those that are not so, but for those of loops and of links that failed: what fills queues beside
+	// a loop, and where the traffic of a link goes, is theirs too, and the truth does not say so
+	wrong int
 }
 
 func (s *incidentScore) add(o incidentScore) {
 	s.faults, s.found, s.told, s.right = s.faults+o.faults, s.found+o.found, s.told+o.told, s.right+o.right
 	s.startNs, s.madeNs, s.endNs = max(s.startNs, o.startNs), max(s.madeNs, o.madeNs), max(s.endNs, o.endNs)
 	s.known, s.exact, s.bounds, s.below = s.known+o.known, s.exact+o.exact, s.bounds+o.bounds, s.below+o.below
+	s.wrong += o.wrong
 }
 
 // A faultTruth gathers what is needed of a run to know its faults.
@@ -129,14 +133,13 @@ func faultsOf(v *virtualCollector) ([]fault, bool) {
 		t.faults[i].toNs = min(t.faults[i].toNs, end)
 		t.measure(&t.faults[i])
 	}
-	// A link that no packet met when it failed is as silent as before, unless flows that left it tell, and so is a node
-	// that reports nothing.
+	// A link that no packet met when it failed is as silent as before, unless flows that left it tell.
 	for i := range t.faults {
-		f := &t.faults[i]
-		f.unmet = f.Kind == "link_down" && len(f.drops) == 0 ||
-			f.Kind == "report_loss" && len(f.nodes) > 0 && t.lost[f.nodes[0]] == nil
+		t.faults[i].unmet = t.faults[i].Kind == "link_down" && len(t.faults[i].drops) == 0
 	}
-	return t.faults, t.hidden
+	return slices.DeleteFunc(t.faults, func(f fault) bool { // a node that reports nothing loses none
+		return f.Kind == "report_loss" && len(f.nodes) > 0 && t.lost[f.nodes[0]] == nil
+	}), t.hidden
 }
 
 // measure fills in what a fault did.
@@ -369,6 +372,9 @@ func (s *incidentScore) measure(t *testing.T, n *telemetry.Incident, faults []fa
 		return
 	default:
 		s.known++
+	}
+	if f.Kind != "loop" && f.Kind != "link_down" {
+		s.wrong++
 	}
 	t.Logf("%s: got %d packets lost and %d flows hit, want %d and %d (at least %v): %s", f.Kind, n.PacketsLost,
 		n.FlowsHit, packets, flows, n.AtLeast, n.Text)

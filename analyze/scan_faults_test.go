@@ -2,11 +2,13 @@ package analyze
 
 import (
 	"math"
+	"net/netip"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/waybill-int/waybill/analyze/eventlog"
+	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/analyze/loss"
 	"github.com/waybill-int/waybill/fabric/scenario"
 	"github.com/waybill-int/waybill/fabric/truth"
@@ -303,5 +305,37 @@ func TestEventLogKeepsRareKinds(t *testing.T) {
 	list, total := l.Events(nil, 20)
 	if total != 10 || list[0].Start.UnixNano() != 101*second || list[9].Kind != telemetry.EventDropStorm {
 		t.Errorf("got %d: %+v", total, list)
+	}
+}
+
+// Of an exporter that seldom reports nobody knows when its reports were lost, and the event says so.
+func TestReportLossOfSeldom(t *testing.T) {
+	for silence, want := range map[int64]string{
+		second: "reports were lost on the way here",
+		9 * second: "reports were lost on the way here; nobody knows when in 9s, from the report before to the one that " +
+			"shows it",
+	} {
+		exporters, log := ledger.NewExporters(10), eventlog.New(10)
+		s := NewScanner(&Collector{Exporters: []*ledger.Exporters{exporters}}, log)
+		header := telemetry.Header{
+			Source: netip.MustParseAddr("10.0.0.1"), Dialect: "d", Version: telemetry.Version20, HasSequence: true,
+		}
+		report := func(sequence uint32, atNs int64) {
+			header.Sequence = sequence
+			exporters.Observe([]telemetry.Header{header}, atNs)
+		}
+		begin := 1000 * second
+		report(1, begin)
+		for at := begin + second/2; at < begin+silence; at += TickNs {
+			s.Scan(at)
+		}
+		report(4, begin+silence)
+		for at := begin + silence; at < begin+silence+4*second; at += TickNs {
+			s.Scan(at)
+		}
+		events, _ := log.Events(nil, 10)
+		if len(events) != 1 || events[0].Text != want || events[0].Count != 2 {
+			t.Errorf("got %+v, want %q", events, want)
+		}
 	}
 }

@@ -33,8 +33,8 @@ func (d *findingDetector) finish() {
 	d.noteRates()
 }
 
-// toldInVain reports whether a node between the two ends of a gap told of packets, as its neighbour there or as all
-// others, and reports of it were lost since the gap was seen first, or shortly before.
+// toldInVain reports whether a node next to one of the ends of a gap tells of other packets, and reports of it were
+// lost since the gap was seen first, or shortly before: it told of these packets, too.
 func (d *findingDetector) toldInVain(f *finding.Sum, neighbours map[dropEnd]uint32) bool {
 	behind, known := neighbours[dropEnd{f.Node, f.Port}]
 	before, alsoKnown := neighbours[dropEnd{f.ToNode, f.ToPort}]

@@ -347,6 +347,16 @@ func TestLastLinkLeftNoWay(t *testing.T) {
 	}
 }
 
+// Of packets of a loop no more come to a queue than go round: others fill it.
+func TestFewLoopingPackets(t *testing.T) {
+	for count, incidents := range map[string]int{"128": 1, "257": 2} {
+		list := Of(eventsOf(t, "loop 2 4 node=1 path=sw1,sw5 count=2", "incast 3 4 node=5 count="+count), nil)
+		if len(list) != incidents {
+			t.Errorf("%s packets: got %+v", count, list)
+		}
+	}
+}
+
 // A link of which no port says that it is down may only have no traffic.
 func TestSilentLinkIsNotSaidToBeDown(t *testing.T) {
 	list := Of(eventsOf(t, lostLink, "link_lost 2 9 node=5 port=1 to=1 to_port=2"), nil)

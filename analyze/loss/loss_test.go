@@ -136,3 +136,28 @@ func TestStreamsOfALossyLink(t *testing.T) {
 		}
 	}
 }
+
+// Packets of a flow that are lost one after the other are a blackhole if chance does not do that where a link loses
+// such a share of them.
+func TestSilentByChance(t *testing.T) {
+	for _, c := range []struct {
+		lost, again uint32
+		through     uint64
+		silent      bool
+	}{
+		{10, 9, 90, true},
+		{10, 9, 8, false},
+		{10, 10, 10, true},
+		{100, 97, 50, true},
+		{13, 11, 10, false},
+		{100, 60, 900, false},
+		{9, 9, 90, false},
+		{20, 19, 0, false},
+	} {
+		x := Crossing{Crossed: c.through}
+		x.Meet(1, 0, &Part{Last: c.lost, Again: c.again})
+		if count, silent, _ := x.Evidence(0, 0); silent != c.silent {
+			t.Errorf("%+v: got silent %v, and %+v", c, silent, count)
+		}
+	}
+}

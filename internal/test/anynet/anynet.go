@@ -14,7 +14,7 @@ func Short(r *rand.Rand) string { return (&network{Rand: r}).write() }
 
 // Long draws a scenario of 12 seconds with one fault that lasts some of them, and with no flood and no incast, whose
 // full queues would be incidents of their own.
-func Long(r *rand.Rand) string { return (&network{Rand: r, long: true}).write() }
+func Long(r *rand.Rand) string { return (&network{Rand: r, long: true, faults: 1}).write() }
 
 // Several draws a scenario of 20 seconds with two or three faults as those of Long, which may overlap.
 func Several(r *rand.Rand) string {
@@ -22,7 +22,7 @@ func Several(r *rand.Rand) string {
 }
 
 // Slow draws a scenario as Long does in which few packets a second go from one host to another.
-func Slow(r *rand.Rand) string { return (&network{Rand: r, long: true, slow: true}).write() }
+func Slow(r *rand.Rand) string { return (&network{Rand: r, long: true, slow: true, faults: 1}).write() }
 
 // A network is what has been drawn.
 type network struct {
@@ -31,7 +31,7 @@ type network struct {
 	links           [][2]string // without two between the same switches
 	long            bool
 	slow            bool
-	faults          int // at once, of a long one
+	faults          int // of a long one
 }
 
 // of returns one of a list.
@@ -57,7 +57,7 @@ func (g *network) write() string {
 	if !g.long {
 		duration = 1000 + g.IntN(2000)
 	}
-	if g.faults > 0 {
+	if g.faults > 1 {
 		duration = 20000
 	}
 	say("name: any\nduration: %dms", duration)
@@ -72,7 +72,7 @@ func (g *network) write() string {
 		say("routing: {reconvergence: %dms}", 1+g.IntN(500))
 	}
 	say("traffic:")
-	flows, faults := 1+g.IntN(3), 1
+	flows, faults := 1+g.IntN(3), g.faults
 	if g.long {
 		flows++ // for faults to meet some
 	}
@@ -81,9 +81,6 @@ func (g *network) write() string {
 	}
 	if !g.long {
 		faults = g.IntN(4)
-	}
-	if g.faults > 0 {
-		faults = g.faults
 	}
 	if faults > 0 {
 		say("faults:")
@@ -223,7 +220,7 @@ func (g *network) around(link [2]string) bool {
 // not know from when on a switch has no INT, or another clock.
 func (g *network) writeFault(say func(string, ...any)) {
 	when := fmt.Sprintf("at: %dms, for: %dms", 4000+g.IntN(1500), 3000+g.IntN(2000))
-	if g.faults > 0 {
+	if g.faults > 1 {
 		when = fmt.Sprintf("at: %dms, for: %dms", 4000+g.IntN(6000), 3000+g.IntN(4000))
 	}
 	if !g.long {
