@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/analyze/incident"
+	"github.com/waybill-int/waybill/analyze/scan"
 	"github.com/waybill-int/waybill/fabric/truth"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -150,7 +151,7 @@ func (t *faultTruth) measure(f *fault) {
 	f.fullNs = t.fullUntil(f, queues)
 	for _, d := range t.drops {
 		atQueue := d.Place == "queue" && queues[[2]uint32{d.Node, d.Out}] && d.TimeNs <= f.fullNs
-		if d.TimeNs >= f.fromNs && d.TimeNs <= f.toNs+ScanNs && (t.dropped(f, d) || atQueue) {
+		if d.TimeNs >= f.fromNs && d.TimeNs <= f.toNs+scan.ScanNs && (t.dropped(f, d) || atQueue) {
 			at = append(at, d.TimeNs)
 			f.drops[d] = true
 			f.flows[t.ends[d.Flow]] = true
@@ -257,7 +258,7 @@ func (t *faultTruth) moved(f *fault) {
 		slices.SortStableFunc(list, func(a, b *truth.Path) int { return cmp.Compare(a.FromNs, b.FromNs) })
 		for i := 1; i < len(list); i++ {
 			_, parts := partingOf(list[i-1], list[i])
-			if parts && list[i].FromNs >= f.fromNs && list[i].FromNs <= f.toNs+quietNs {
+			if parts && list[i].FromNs >= f.fromNs && list[i].FromNs <= f.toNs+scan.QuietNs {
 				f.flows[ends] = true
 			}
 		}
@@ -278,7 +279,7 @@ func (f *fault) tells(n *telemetry.Incident, startNs int64) bool {
 	if f.Link != "" && n.Node != nil && n.ToNode != nil { // another link of a node is another one
 		here = at(n.Node) && at(n.ToNode)
 	}
-	return slices.Contains(faultCauses[f.Kind], n.Kind) && from <= f.toNs+ScanNs && to >= f.fromNs-ScanNs &&
+	return slices.Contains(faultCauses[f.Kind], n.Kind) && from <= f.toNs+scan.ScanNs && to >= f.fromNs-scan.ScanNs &&
 		(len(f.nodes) == 0 || here)
 }
 

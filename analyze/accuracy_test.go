@@ -12,6 +12,7 @@ import (
 
 	"github.com/waybill-int/waybill/analyze/burst"
 	"github.com/waybill-int/waybill/analyze/drop"
+	"github.com/waybill-int/waybill/analyze/scan"
 	"github.com/waybill-int/waybill/fabric/scenario"
 	"github.com/waybill-int/waybill/fabric/truth"
 	"github.com/waybill-int/waybill/internal/test"
@@ -132,7 +133,7 @@ type occasion struct {
 }
 
 // slackNs is how long before or after an occasion an event about it may be: a scan.
-const slackNs = ScanNs
+const slackNs = scan.ScanNs
 
 func (i *occasion) matches(kind telemetry.EventKind, subject string, fromNs, toNs int64) bool {
 	slack := slackNs
@@ -255,7 +256,8 @@ func TestAccuracy(t *testing.T) {
 				float64(incidents.madeNs)/1e6, incidents.exact, incidents.known, incidents.below, incidents.bounds)
 			// Drops that are too few for an event are in no extent.
 			if mode.alone != nil {
-				if recall < 95 || precision < 95 || incidents.startNs > ScanNs || incidents.endNs > ScanNs*5/4 {
+				if recall < 95 || precision < 95 || incidents.startNs > scan.ScanNs ||
+					incidents.endNs > scan.ScanNs*5/4 {
 					t.Errorf("incidents: %d of %d found, %d of %d are right, from %v and to %v", incidents.found,
 						incidents.faults, incidents.right, incidents.told, time.Duration(incidents.startNs),
 						time.Duration(incidents.endNs))
@@ -529,7 +531,7 @@ func occasionsOf(v *virtualCollector) (list []occasion) {
 		slices.Sort(at)
 		least := map[telemetry.EventKind]int{
 			telemetry.EventDropStorm: drop.StormRate,
-			telemetry.EventBlackhole: blackholeDrops,
+			telemetry.EventBlackhole: scan.BlackholeDrops,
 		}[k.kind]
 		list = append(list, runsOf(k.kind, k.subject, at, least)...)
 	}
@@ -554,11 +556,12 @@ func occasionsOf(v *virtualCollector) (list []occasion) {
 	return list
 }
 
-// runsOf returns the occasions that moments make: without a pause of quietNs, and at least so many within a second.
+// runsOf returns the occasions that moments make: without a pause of scan.QuietNs, and at least so many within a
+// second.
 func runsOf(kind telemetry.EventKind, subject string, at []int64, least int) (list []occasion) {
 	for len(at) > 0 {
 		n := 1
-		for n < len(at) && at[n]-at[n-1] <= quietNs {
+		for n < len(at) && at[n]-at[n-1] <= scan.QuietNs {
 			n++
 		}
 		least := max(1, least)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/waybill-int/waybill/analyze/attack"
 	"github.com/waybill-int/waybill/analyze/eventlog"
+	"github.com/waybill-int/waybill/analyze/scan"
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -45,8 +46,8 @@ func TestSpoofedFloodIsBounded(t *testing.T) {
 	s := NewScanner(&Collector{Shards: []*Shard{shard}}, log)
 	s.FindAttacks(attackLimits(), nil, 0)
 	nowNs := 1000 * second
-	for range 5 * second / TickNs { // what is usual is known
-		nowNs += TickNs
+	for range 5 * second / scan.TickNs { // what is usual is known
+		nowNs += scan.TickNs
 		s.Scan(nowNs)
 	}
 	var batch telemetry.Batch
@@ -63,7 +64,7 @@ func TestSpoofedFloodIsBounded(t *testing.T) {
 			batch.Reports = append(batch.Reports, r)
 			sent++
 		}
-		nowNs += TickNs
+		nowNs += scan.TickNs
 		shard.Process(&batch, nowNs)
 		s.Scan(nowNs)
 		if before == 0 && sent >= flows/5 {
@@ -75,7 +76,7 @@ func TestSpoofedFloodIsBounded(t *testing.T) {
 	} else {
 		t.Logf("%d MiB of memory with %d flows, %d MiB with a fifth of them", after>>20, sent, before>>20)
 	}
-	events, _ := log.Events(isAttack, 10)
+	events, _ := log.Events(scan.IsAttack, 10)
 	if len(events) != 1 {
 		t.Fatalf("got %d attacks", len(events))
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/analyze/attack"
+	"github.com/waybill-int/waybill/analyze/scan"
 	"github.com/waybill-int/waybill/fabric/scenario"
 	"github.com/waybill-int/waybill/fabric/truth"
 	"github.com/waybill-int/waybill/internal/test"
@@ -280,7 +281,7 @@ func (r *attackRun) find(t *testing.T, gateways int, seed uint64) *attackAccurac
 	e.look = func(v *virtualCollector) {
 		for _, a := range v.attackRecords() {
 			if target := a.Target.String(); told[target] == 0 && a.Kind != telemetry.AttackSurge {
-				told[target] = v.next - TickNs - v.start
+				told[target] = v.next - scan.TickNs - v.start
 			}
 		}
 	}
@@ -387,7 +388,7 @@ func (r *attackRun) check(t *testing.T, a *attackAccuracy) {
 
 // attackRecords returns the attacks of the log.
 func (v *virtualCollector) attackRecords() (list []*telemetry.Attack) {
-	events, _ := v.log.Events(isAttack, 1000)
+	events, _ := v.log.Events(scan.IsAttack, 1000)
 	for i := range events {
 		list = append(list, events[i].Attack)
 	}
@@ -435,7 +436,7 @@ func checkMitigated(t *testing.T, nodes string, devices int) {
 	c := attackLimits()
 	e := emulation{shards: 2, nodes: nodes, attacks: &c, look: func(v *virtualCollector) {
 		for _, a := range v.attackRecords() {
-			now := fmt.Sprintf("%v at %.0f", a.State, float64(v.next-TickNs-v.start)/1e9)
+			now := fmt.Sprintf("%v at %.0f", a.State, float64(v.next-scan.TickNs-v.start)/1e9)
 			if n := len(states); n == 0 || strings.Fields(states[n-1])[0] != a.State.String() {
 				states = append(states, now)
 			}
@@ -504,7 +505,7 @@ func TestAttacksReconfigured(t *testing.T) {
 	begun := 0.0
 	e := emulation{shards: 2, nodes: deviceIDs + everyPacket, attacks: &c, duration: 6 * time.Second}
 	e.look = func(v *virtualCollector) {
-		at := float64(v.next-TickNs-v.start) / 1e9
+		at := float64(v.next-scan.TickNs-v.start) / 1e9
 		if at > 5 {
 			v.scanner.ConfigureAttacks(attackLimits())
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/analyze/burst"
+	"github.com/waybill-int/waybill/analyze/scan"
 	"github.com/waybill-int/waybill/fabric/truth"
 	"github.com/waybill-int/waybill/internal/test"
 )
@@ -40,7 +41,7 @@ func (c *starved) delivered(nowNs int64) int64 {
 }
 
 func (c *starved) advance(nowNs int64) {
-	for ; c.next <= nowNs; c.next += TickNs {
+	for ; c.next <= nowNs; c.next += scan.TickNs {
 		now := c.starves(c.next)
 		if !now && c.next >= c.toNs {
 			c.catchUp()
@@ -169,7 +170,7 @@ func checkFlood(t *testing.T, v *virtualCollector, lossy bool) {
 		}
 		if found != 1 {
 			t.Errorf("%d bursts for one, %d to %d:\n%s%+v", found, w.StartNs, w.EndNs, text,
-				v.scanner.bursts.Counters())
+				v.bursts.Totals())
 		}
 	}
 	if floods == 0 {

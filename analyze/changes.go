@@ -5,38 +5,23 @@ import (
 
 	"github.com/waybill-int/waybill/analyze/clock"
 	"github.com/waybill-int/waybill/analyze/finding"
+	"github.com/waybill-int/waybill/analyze/scan"
 	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 )
-
-// A changeKey is a way out of a node that packets took before, and the one that they take now.
-type changeKey struct {
-	node, port, toNode uint32 // the node where the paths part, its old egress port, and the node behind that
-	newPort            uint32
-}
-
-// A change counts the flows that changed their path in the same way.
-type change struct {
-	flows       uint64 // of which the scans before, as far as they belong to the same event, did not tell
-	recent      uint64 // flows that did so since the last scan
-	first, last int64
-	flow        telemetry.FlowKey // one of them
-	path        uint64            // the new path
-	hit         telemetry.Extent  // the flows
-}
 
 // maxChanges bounds the different changes between two scans, and maxTurned the flows that are remembered for them.
 const maxChanges, maxTurned = 1024, 1 << 14
 
 // A turn is a flow that changed its path in a way.
 type turn struct {
-	changeKey
+	scan.ChangeKey
 	tag uint32
 }
 
 // changeTable counts path changes by the place where the paths part, until a Scanner takes them.
 type changeTable struct {
-	changes  map[changeKey]*change
+	changes  map[scan.ChangeKey]*scan.Change
 	turned   map[turn]int64 // when they did so last
 	overflow uint64
 }
@@ -54,47 +39,36 @@ func (t *changeTable) note(key *telemetry.FlowKey, tag uint32, from, to *path, s
 			t.overflow++
 			return
 		}
-		c = &change{first: nowNs}
+		c = &scan.Change{First: nowNs}
 		t.changes[k] = c
 	}
 	turned := turn{k, tag}
 	lastNs, again := t.turned[turned]
-	if !again || nowNs-lastNs > quietNs {
-		c.flows++
-		c.hit.AddFlow(key)
+	if !again || nowNs-lastNs > scan.QuietNs {
+		c.Flows++
+		c.Hit.AddFlow(key)
 	}
 	if !again || lastNs <= scanNs {
-		c.recent++
+		c.Recent++
 	}
 	if again || len(t.turned) < maxTurned {
 		t.turned[turned] = nowNs
 	} else {
 		t.overflow++
 	}
-	c.last, c.flow, c.path = nowNs, *key, to.hash
+	c.Last, c.Flow, c.Path = nowNs, *key, to.hash
 }
 
 // take returns what was counted since it was called last, and forgets flows that are quiet.
-func (t *changeTable) take(nowNs int64) map[changeKey]*change {
+func (t *changeTable) take(nowNs int64) map[scan.ChangeKey]*scan.Change {
 	changes := t.changes
-	t.changes = map[changeKey]*change{}
-	maps.DeleteFunc(t.turned, func(_ turn, lastNs int64) bool { return nowNs-lastNs > quietNs })
+	t.changes = map[scan.ChangeKey]*scan.Change{}
+	maps.DeleteFunc(t.turned, func(_ turn, lastNs int64) bool { return nowNs-lastNs > scan.QuietNs })
 	return changes
 }
 
-// merge adds what another shard counted.
-func (c *change) merge(o *change) {
-	if o.last > c.last {
-		c.flow, c.path = o.flow, o.path
-	}
-	c.flows += o.flows
-	c.recent += o.recent
-	c.hit.Merge(&o.hit)
-	c.first, c.last = min(c.first, o.first), max(c.last, o.last)
-}
-
 // parting returns where two paths part; false if they do not, or if it is not known which node that is.
-func parting(from, to []pathHop) (k changeKey, ok bool) {
+func parting(from, to []pathHop) (k scan.ChangeKey, ok bool) {
 	i := 0
 	for i < min(len(from), len(to)) && from[i].HopKey == to[i].HopKey {
 		i++
@@ -117,9 +91,9 @@ func parting(from, to []pathHop) (k changeKey, ok bool) {
 	if at.Has&telemetry.HasNode == 0 {
 		return k, false
 	}
-	k = changeKey{node: at.Node, port: at.Out, newPort: to[i].Out}
+	k = scan.ChangeKey{Node: at.Node, Port: at.Out, NewPort: to[i].Out}
 	if i+1 < len(from) {
-		k.toNode = from[i+1].Node
+		k.ToNode = from[i+1].Node
 	}
 	return k, true
 }

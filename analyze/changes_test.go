@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/waybill-int/waybill/analyze/eventlog"
+	"github.com/waybill-int/waybill/analyze/scan"
 	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -18,42 +19,42 @@ func TestParting(t *testing.T) {
 	for _, test := range []struct {
 		name     string
 		from, to []pathHop
-		want     changeKey
+		want     scan.ChangeKey
 		ok       bool
 	}{
 		{
 			"another way out",
 			[]pathHop{at(1, 3, 1, ports), at(5, 1, 2, ports)},
 			[]pathHop{at(1, 3, 2, ports), at(6, 1, 2, ports)},
-			changeKey{1, 1, 5, 2},
+			scan.ChangeKey{Node: 1, Port: 1, ToNode: 5, NewPort: 2},
 			true,
 		},
 		{
 			"in a loop",
 			[]pathHop{at(1, 3, 1, ports), at(5, 1, 1, ports)},
 			[]pathHop{at(1, 1, 1, ports), at(5, 1, 1, ports)},
-			changeKey{},
+			scan.ChangeKey{},
 			false,
 		},
 		{
 			"another link between the same nodes",
 			[]pathHop{at(1, 0, 0, telemetry.HasNode), at(2, 1, 4, ports)},
 			[]pathHop{at(1, 0, 0, telemetry.HasNode), at(2, 2, 4, ports)},
-			changeKey{1, 0, 2, 0},
+			scan.ChangeKey{Node: 1, ToNode: 2},
 			true,
 		},
 		{
 			"with and without ports",
 			[]pathHop{at(1, 3, 1, ports), at(5, 1, 2, ports)},
 			[]pathHop{at(1, 0, 0, telemetry.HasNode)},
-			changeKey{},
+			scan.ChangeKey{},
 			false,
 		},
 		{
 			"in elsewhere",
 			[]pathHop{at(1, 3, 1, ports), at(5, 1, 2, ports)},
 			[]pathHop{at(2, 3, 1, ports), at(5, 2, 2, ports)},
-			changeKey{},
+			scan.ChangeKey{},
 			false,
 		},
 	} {
@@ -67,11 +68,11 @@ func TestParting(t *testing.T) {
 func TestChangesOfShards(t *testing.T) {
 	log := eventlog.New(10)
 	c := &Collector{}
-	k := changeKey{node: 1, port: 2, toNode: 3, newPort: 4}
-	for _, n := range []change{
-		{flows: 1, first: 7 * second, last: 8 * second, path: 8},
-		{flows: 2, first: 5 * second, last: 6 * second, path: 6},
-		{flows: 1, first: 9 * second, last: 9 * second, path: 9},
+	k := scan.ChangeKey{Node: 1, Port: 2, ToNode: 3, NewPort: 4}
+	for _, n := range []scan.Change{
+		{Flows: 1, First: 7 * second, Last: 8 * second, Path: 8},
+		{Flows: 2, First: 5 * second, Last: 6 * second, Path: 6},
+		{Flows: 1, First: 9 * second, Last: 9 * second, Path: 9},
 	} {
 		shard := NewShard(Config{MaxFlows: 10, MaxPaths: 10, MaxDrops: 10, MaxQueues: 10, JoinPlaces: 16})
 		shard.changes.changes[k] = &n

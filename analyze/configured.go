@@ -33,3 +33,9 @@ func (c *Collector) Inventory() *telemetry.Inventory { return c.Configured().Inv
 
 // Names returns the names of nodes as they are now, which are only to be read.
 func (c *Collector) Names() map[uint32]string { return c.Configured().Names }
+
+// Sampling returns how many packets nodes choose by the configuration, which is only to be read.
+func (c *Collector) Sampling() map[uint32]telemetry.SampleRate { return c.Configured().Sampling }
+
+// QueueUnits returns what nodes count their queues in by the configuration, which is only to be read.
+func (c *Collector) QueueUnits() map[uint32]telemetry.QueueUnit { return c.Configured().QueueUnits }

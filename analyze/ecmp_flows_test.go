@@ -19,12 +19,17 @@ func TestFlowsCountOnce(t *testing.T) {
 		}
 		s.Process(&telemetry.Batch{Reports: []telemetry.Report{stackReport(n, hops...)}}, w.nowNs+2*second+int64(n))
 	}
-	f := newGroupDetector(&w.scanner.scan, nil, nil)
-	for i := range s.paths.paths {
-		f.take(&s.paths.paths[i], s.paths.paths[i].packets)
+	seen := s.Observe(w.nowNs+2*second+second/2, 0)
+	packets, flows := uint64(0), uint32(0)
+	for i := range seen.Paths {
+		p := &seen.Paths[i]
+		packets += p.N
+		if p.Hops[2].Has&telemetry.HasDrop == 0 {
+			flows += p.Flows
+		}
 	}
-	if m := f.groups[groupKey{1, 3}].Member(2); m.Packets != 40 || m.Flows != 1 {
-		t.Errorf("got %d flows, %d packets", m.Flows, m.Packets)
+	if packets != 40 || flows != 1 {
+		t.Errorf("got %d flows, %d packets", flows, packets)
 	}
 
 	for n := range uint64(40) {
@@ -36,12 +41,13 @@ func TestFlowsCountOnce(t *testing.T) {
 			},
 			w.nowNs+3*second+int64(n))
 	}
-	for k, c := range s.changes.changes {
-		if c.flows != 1 {
-			t.Errorf("%+v: %d flows changed their path, want 1", k, c.flows)
+	seen = s.Observe(w.nowNs+4*second, 0)
+	for k, c := range seen.Changes {
+		if c.Flows != 1 {
+			t.Errorf("%+v: %d flows changed their path, want 1", k, c.Flows)
 		}
 	}
-	if len(s.changes.changes) < 2 {
-		t.Errorf("got %d changes", len(s.changes.changes))
+	if len(seen.Changes) < 2 {
+		t.Errorf("got %d changes", len(seen.Changes))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/waybill-int/waybill/analyze/incident"
+	"github.com/waybill-int/waybill/analyze/scan"
 	"github.com/waybill-int/waybill/fabric/truth"
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/telemetry"
@@ -46,8 +47,8 @@ func TestFaultsThatOverlap(t *testing.T) {
 			v := emulation{shards: 2}.runScenario(t, s)
 			events, _ := v.log.Events(nil, 100_000)
 			got := scoreIncidents(t, v, events)
-			if got.faults != c.n || got.found != c.n || got.told != c.n || got.right != c.n || got.startNs > ScanNs ||
-				got.exact != got.known || got.below != got.bounds {
+			if got.faults != c.n || got.found != c.n || got.told != c.n || got.right != c.n ||
+				got.startNs > scan.ScanNs || got.exact != got.known || got.below != got.bounds {
 				t.Errorf("got %+v, want %d faults with one incident each", got, c.n)
 				for _, n := range incident.Of(events, nil) {
 					t.Logf("%v to %v %v %v: %s", n.Start, n.End, n.Severity, n.Kind, n.Text)
@@ -84,7 +85,7 @@ func TestGrayLinkBegins(t *testing.T) {
 	if len(faults) != 1 || len(events) != 1 {
 		t.Fatalf("got %d faults, and events %+v", len(faults), events)
 	}
-	if after := events[0].Start.UnixNano() - v.start - faults[0].firstNs; after < 0 || after > ScanNs {
+	if after := events[0].Start.UnixNano() - v.start - faults[0].firstNs; after < 0 || after > scan.ScanNs {
 		t.Errorf("got a begin %d ns after the first packet was lost", after)
 	}
 }

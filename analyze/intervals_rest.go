@@ -3,6 +3,7 @@ package analyze
 import (
 	"math"
 
+	"github.com/waybill-int/waybill/analyze/drop"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -42,6 +43,12 @@ func (v *Intervals) dropsSince(batch *telemetry.Intervals, startNs int64, give b
 		}
 		s.mu.Unlock()
 	}
+}
+
+// A dropPlace is a row in the table of drops of a shard.
+type dropPlace struct {
+	shard *Shard
+	drop.Key
 }
 
 // A dropToward is a destination of packets that were dropped at a place.

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill-int/waybill/analyze/scan"
 	"github.com/waybill-int/waybill/fabric"
 	"github.com/waybill-int/waybill/fabric/scenario"
 	"github.com/waybill-int/waybill/fabric/truth"
@@ -40,7 +41,7 @@ func TestMitigatedAtGateways(t *testing.T) {
 	var manager *mitigate.Manager
 	var states []string
 	var effect float64
-	begin := func(v *virtualCollector) float64 { return float64(v.next-TickNs-v.start) / 1e9 }
+	begin := func(v *virtualCollector) float64 { return float64(v.next-scan.TickNs-v.start) / 1e9 }
 	var now time.Time
 	e := emulation{shards: 2, nodes: deviceIDs + everyPacket, attacks: &c}
 	e.change = func(s *scenario.Scenario) { s.Faults = s.Faults[:1] } // nobody has told the aggregates

@@ -80,6 +80,7 @@ type path struct {
 	incomplete uint64 // packets of which some postcards are missing, besides packets
 	// of these, at the last scan
 	incompleteSeen uint64
+	scanned        uint64 // packets and incomplete at the last scan
 	flows          int
 	first, last    int64
 	sinceScan      pathWindow

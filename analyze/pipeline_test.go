@@ -12,6 +12,7 @@ import (
 	"github.com/waybill-int/waybill/analyze/burst"
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/ledger"
+	"github.com/waybill-int/waybill/analyze/scan"
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/telemetry"
 	"github.com/waybill-int/waybill/wire/codepoint"
@@ -154,7 +155,7 @@ func BenchmarkPipelineShards(b *testing.B) {
 						}
 						p.take(own[i][at : at+64])
 						at += 64
-						if i == 0 && p.now-scanned >= TickNs {
+						if i == 0 && p.now-scanned >= scan.TickNs {
 							scanner.Scan(p.now)
 							scanned = p.now
 						}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/ledger"
+	"github.com/waybill-int/waybill/analyze/scan"
 	"github.com/waybill-int/waybill/telemetry"
 	"github.com/waybill-int/waybill/wire/codepoint"
 )
@@ -21,7 +22,7 @@ func stampedHop(node uint32, ingressNs, egressNs, latencyNs uint64) telemetry.Ho
 // A watched is a collector with one shard, and the events that a scanner finds in it.
 type watched struct {
 	*Collector
-	scanner *Scanner
+	scanner *scan.Scanner
 	log     *eventlog.Log
 	nowNs   int64
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/waybill-int/waybill/analyze/burst"
 	"github.com/waybill-int/waybill/analyze/eventlog"
+	"github.com/waybill-int/waybill/analyze/scan"
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/telemetry"
 	"github.com/waybill-int/waybill/wire/codepoint"
@@ -88,7 +89,7 @@ func TestQueueOfPackets(t *testing.T) {
 		frames := timedFrames(t, "onos_v10_burst_reports.pcap")
 		next := frames[0].ns
 		pass := func(until int64) {
-			for ; next <= until; next += TickNs {
+			for ; next <= until; next += scan.TickNs {
 				for _, s := range c.Shards {
 					s.Tick(next)
 				}
@@ -148,29 +149,5 @@ func TestQueueOfPackets(t *testing.T) {
 				t.Errorf("got %+v", n)
 			}
 		}
-	}
-}
-
-// TestBurstIDsDiffer: bursts of a queue that are found together have ids and times of their own.
-func TestBurstIDsDiffer(t *testing.T) {
-	c := &Collector{}
-	kept := burst.NewLog(1 << 20)
-	scanner := NewScanner(c, eventlog.New(100))
-	scanner.KeepBursts(burst.DefaultConfig(), kept)
-	const now = int64(1e18)
-	for i := range uint64(5) { // by a clock that counts from the start of the node, found in the same moment
-		b := burst.Burst{Node: 1, Port: 1, StartNs: 1e9 * i, EndNs: 1e9*i + 1e8, PeakNs: 1e9 * i}
-		scanner.burst(&b, now)
-	}
-	list, _ := kept.Bursts(nil, burst.ByLast, 10)
-	ids := map[string]bool{}
-	for i := range list {
-		ids[list[i].ID] = true
-		if i > 0 && list[i-1].Start.Sub(list[i].Start) != time.Second {
-			t.Errorf("%v behind %v, want a second", list[i-1].Start, list[i].Start)
-		}
-	}
-	if len(ids) != 5 {
-		t.Errorf("got %d ids of 5 bursts", len(ids))
 	}
 }

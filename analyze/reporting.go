@@ -55,6 +55,15 @@ func (c *Collector) nodeSamples() samples {
 	return list
 }
 
+// SampleRates returns at which rates nodes choose packets, as configured or else as their reports show.
+func (c *Collector) SampleRates() func(node uint32) telemetry.SampleRate {
+	told := c.nodeSamples()
+	return func(node uint32) telemetry.SampleRate {
+		sample := told.of(node)
+		return sample.Rate
+	}
+}
+
 // unitOf returns what a node counts its queues in.
 func (l *samples) unitOf(node uint32) telemetry.QueueUnit { return l.units[node] }
 

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill-int/waybill/analyze/scan"
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -94,7 +95,7 @@ func TestPartsOfPaths(t *testing.T) {
 	if len(paths) != 3 || got["beginning"] != 1 || got["end"] != 1 {
 		t.Errorf("%d paths, got %v, want one without its beginning and one without its end", len(paths), got)
 	}
-	if n := s.newFlows.nodes[newFlowKey{2, true}]; n != nil {
-		t.Errorf("%d flows begin at a node in the middle", n.flows)
+	if n := s.newFlows.nodes[scan.NewFlowKey{Node: 2, Known: true}]; n != nil {
+		t.Errorf("%d flows begin at a node in the middle", n.Flows)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/analyze/ledger"
+	"github.com/waybill-int/waybill/analyze/scan"
 	"github.com/waybill-int/waybill/fabric/scenario"
 	"github.com/waybill-int/waybill/fabric/truth"
 	"github.com/waybill-int/waybill/internal/conf/unit"
@@ -43,8 +44,8 @@ func (p *tape) Report(atNs uint64, frame []byte) error {
 func (p *tape) Flush() error { return nil }
 
 // record runs a scenario and returns its reports, and who takes some.
-func (e emulation) record(t *testing.T, name string) (reports []sentReport, collector func() *virtualCollector,
-	truth *test.Records,
+func (e emulation) record(t *testing.T, name string) (
+	reports []sentReport, collector func(shards int) *virtualCollector, truth *test.Records,
 ) {
 	t.Helper()
 	s, err := scenario.Load(filepath.Join(test.Root(), "scenarios", name+".yaml"))
@@ -61,7 +62,10 @@ func (e emulation) record(t *testing.T, name string) (reports []sentReport, coll
 	var p tape
 	truth = &test.Records{}
 	e.send(t, s, &p, truth)
-	return p.reports, func() *virtualCollector { return e.collector(t, s) }, truth
+	return p.reports, func(shards int) *virtualCollector {
+		e.shards = shards
+		return e.collector(t, s)
+	}, truth
 }
 
 // play takes reports when they arrive, and lets pass what they need until all is over.
@@ -70,7 +74,7 @@ func (v *virtualCollector) play(reports []sentReport) {
 		v.advance(reports[i].atNs)
 		v.take(reports[i].atNs, reports[i].Datagram)
 	}
-	v.advance(reports[len(reports)-1].atNs + 6*ScanNs)
+	v.advance(reports[len(reports)-1].atNs + 6*scan.ScanNs)
 }
 
 func asJSON(t *testing.T, v any) string {
@@ -104,16 +108,14 @@ func TestTwoCollectorsAddUp(t *testing.T) {
 			if test.RaceDetector && name != "blackhole" {
 				t.Skip("races do not depend on the scenario")
 			}
-			e := emulation{shards: 1, nodes: nodes}
+			e := emulation{nodes: nodes}
 			if name == "demo" {
 				e.duration = 31 * time.Second
 			}
 			reports, collector, _ := e.record(t, name)
-			one := collector()
+			one := collector(1)
 			one.play(reports)
-			both := collector()
-			other := collector()
-			both.Shards = append(both.Shards, other.Shards...)
+			both := collector(2)
 			halves := [2]int{}
 			both.play(reports)
 			for i, s := range both.Shards {
@@ -201,7 +203,7 @@ func eventFacts(v *virtualCollector) []string {
 func TestLateReportsChangeNothingThatIsOver(t *testing.T) {
 	e := emulation{duration: 3 * time.Second, shards: 2, nodes: everyPacket}
 	reports, collector, _ := e.record(t, "incast")
-	v := collector()
+	v := collector(2)
 	v.play(reports)
 	want, wantPaths := v.events(), pathCounts(v)
 	replayNs := reports[len(reports)*2/3].atNs - 300*millisecond // none that goes on when the first comes again
@@ -213,7 +215,7 @@ func TestLateReportsChangeNothingThatIsOver(t *testing.T) {
 		shuffled[i].atNs += int64(r.IntN(5e6)) // 5 ms
 	}
 	slices.SortFunc(shuffled, func(a, b sentReport) int { return int(a.atNs - b.atNs) })
-	v = collector()
+	v = collector(2)
 	accounts := ledger.New(v.Collector.Exporters, []ledger.Socket{{Drops: func() (uint64, error) { return 0, nil }}},
 		nil, &v.Collector)
 	v.look = func(v *virtualCollector) { accounts.Tick(v.next) }
@@ -235,7 +237,7 @@ func TestLateReportsChangeNothingThatIsOver(t *testing.T) {
 			again++
 		}
 	}
-	v = collector()
+	v = collector(2)
 	accounts = ledger.New(v.Collector.Exporters, []ledger.Socket{{Drops: func() (uint64, error) { return 0, nil }}},
 		nil, &v.Collector)
 	v.look = func(v *virtualCollector) { accounts.Tick(v.next) }
@@ -317,7 +319,7 @@ func TestRebootAndYear(t *testing.T) {
 		s.Faults[0].Clock.Offset = unit.Offset(365 * 24 * time.Hour)
 	}}
 	reports, collector, records := e.record(t, "clock-skew")
-	v := collector()
+	v := collector(2)
 	accounts := ledger.New(v.Collector.Exporters, []ledger.Socket{{Drops: func() (uint64, error) { return 0, nil }}},
 		nil, &v.Collector)
 	v.look = func(v *virtualCollector) { accounts.Tick(v.next) }

@@ -106,10 +106,8 @@ func (s *Shard) flowOf(ref burst.FlowRef) (key telemetry.FlowKey, ok bool) {
 	return f.key, f.used && f.tag == uint32(ref>>32)
 }
 
-// takeSamples exchanges the samples that were set aside for an empty list. No burst ends above a queue of most, in each
-// unit that hops tell, so that packets that met shorter ones may be left out. Samples of all reports that arrived up to
-// lastNs are there, but for those that overflowed.
-func (s *Shard) takeSamples(empty []burst.Sample, most [4]uint32) (list []burst.Sample, overflow uint64,
+// TakeSamples implements scan.Owner.
+func (s *Shard) TakeSamples(empty []burst.Sample, most [4]uint32) (list []burst.Sample, overflow uint64,
 	lastNs int64,
 ) {
 	s.mu.Lock()

@@ -10,6 +10,7 @@ import (
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/analyze/loss"
+	"github.com/waybill-int/waybill/analyze/scan"
 	"github.com/waybill-int/waybill/fabric/scenario"
 	"github.com/waybill-int/waybill/fabric/truth"
 	"github.com/waybill-int/waybill/internal/test"
@@ -326,11 +327,11 @@ func TestReportLossOfSeldom(t *testing.T) {
 		}
 		begin := 1000 * second
 		report(1, begin)
-		for at := begin + second/2; at < begin+silence; at += TickNs {
+		for at := begin + second/2; at < begin+silence; at += scan.TickNs {
 			s.Scan(at)
 		}
 		report(4, begin+silence)
-		for at := begin + silence; at < begin+silence+4*second; at += TickNs {
+		for at := begin + silence; at < begin+silence+4*second; at += scan.TickNs {
 			s.Scan(at)
 		}
 		events, _ := log.Events(nil, 10)

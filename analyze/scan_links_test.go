@@ -4,13 +4,14 @@ import (
 	"testing"
 
 	"github.com/waybill-int/waybill/analyze/eventlog"
+	"github.com/waybill-int/waybill/analyze/scan"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
 // A lineOfNodes gives reports of flows along lines of nodes to a shard, second by second, and looks at it.
 type lineOfNodes struct {
 	shard   *Shard
-	scanner *Scanner
+	scanner *scan.Scanner
 	log     *eventlog.Log
 	nowNs   int64
 	flow    uint64 // the latest

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill-int/waybill/analyze/scan"
 	"github.com/waybill-int/waybill/fabric/truth"
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/telemetry"
@@ -82,7 +83,7 @@ func TestSilentExporters(t *testing.T) {
 				t.Errorf("%q: got %s, %v to %v", nodes, e.Text, e.Start, e.End)
 				continue
 			}
-			if late := told[e.Name] - span[0]*millisecond; late > 2*second+TickNs {
+			if late := told[e.Name] - span[0]*millisecond; late > 2*second+scan.TickNs {
 				t.Errorf("%q: %s is told after %v", nodes, e.Name, time.Duration(late))
 			}
 			if n := lost[*e.Node]; e.Count < n/4 || e.Count > n {

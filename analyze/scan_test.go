@@ -18,6 +18,7 @@ import (
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/finding"
 	"github.com/waybill-int/waybill/analyze/ledger"
+	"github.com/waybill-int/waybill/analyze/scan"
 	"github.com/waybill-int/waybill/fabric"
 	"github.com/waybill-int/waybill/fabric/scenario"
 	"github.com/waybill-int/waybill/fabric/truth"
@@ -31,7 +32,7 @@ import (
 type virtualCollector struct {
 	Collector
 	decoder *telemetry.Decoder
-	scanner *Scanner
+	scanner *scan.Scanner
 	log     *eventlog.Log
 	bursts  *burst.Log
 	batch   telemetry.Batch
@@ -113,7 +114,7 @@ func (e emulation) runShards(t *testing.T, s *scenario.Scenario, shards ...int) 
 	e.send(t, s, all, &all[0].truth)
 	for _, v := range all {
 		v.truth = all[0].truth
-		v.advance(v.start + int64(e.duration) + 5*ScanNs) // until what happened at the end is over
+		v.advance(v.start + int64(e.duration) + 5*scan.ScanNs) // until what happened at the end is over
 	}
 	return all
 }
@@ -183,7 +184,7 @@ func (e emulation) collector(t *testing.T, s *scenario.Scenario) *virtualCollect
 		v.scanner.FindAttacks(*e.attacks, nil, 0)
 	}
 	v.scanner.Scan(v.start)
-	v.next = v.start + TickNs
+	v.next = v.start + scan.TickNs
 	return v
 }
 
@@ -211,7 +212,7 @@ func (e emulation) send(t *testing.T, s *scenario.Scenario, sink fabric.Sink, tr
 }
 
 func (v *virtualCollector) advance(nowNs int64) {
-	for ; v.next <= nowNs; v.next += TickNs {
+	for ; v.next <= nowNs; v.next += scan.TickNs {
 		for _, shard := range v.Shards {
 			shard.Tick(v.next)
 		}

@@ -23,6 +23,7 @@ import (
 	"github.com/waybill-int/waybill/analyze/portcount"
 	"github.com/waybill-int/waybill/analyze/reporting"
 	"github.com/waybill-int/waybill/analyze/sampled"
+	"github.com/waybill-int/waybill/analyze/scan"
 	"github.com/waybill-int/waybill/analyze/timing"
 	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
@@ -154,9 +155,9 @@ func NewShard(c Config) *Shard {
 		flows: newFlowTable(c.MaxFlows, c.HashSeed), paths: newPathTable(c.MaxPaths), drops: drop.New(c.MaxDrops),
 		queues: newQueueTable(c.MaxQueues), join: join.New(c.JoinPlaces, c.JoinWindowNs),
 		outer: map[telemetry.FlowKey]telemetry.FlowKey{}, probes: map[telemetry.FlowKey]uint64{},
-		changes: changeTable{changes: map[changeKey]*change{}, turned: map[turn]int64{}},
-		policy:  c.Policy, findings: finding.New(quietNs), checksums: checksum.New(), holes: loss.NewHoles(),
-		newFlows: newFlowCounts{nodes: map[newFlowKey]*newFlows{}},
+		changes: changeTable{changes: map[scan.ChangeKey]*scan.Change{}, turned: map[turn]int64{}},
+		policy:  c.Policy, findings: finding.New(scan.QuietNs), checksums: checksum.New(), holes: loss.NewHoles(),
+		newFlows: newFlowCounts{nodes: map[scan.NewFlowKey]*scan.NewFlows{}},
 		sampled:  sampled.New(c.MaxSampled), counted: portcount.New(),
 		inner: topology.Inner{}, reporting: reporting.New(c.MaxFlows),
 		attacks: attackCounts{counts: attack.NewCounts(c.MaxTargets, c.HashSeed)},

@@ -6,6 +6,7 @@ import (
 
 	"github.com/waybill-int/waybill/analyze/burst"
 	"github.com/waybill-int/waybill/analyze/eventlog"
+	"github.com/waybill-int/waybill/analyze/scan"
 	"github.com/waybill-int/waybill/analyze/timing"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -46,7 +47,7 @@ func TestSideBySide(t *testing.T) {
 	given := 0
 	running.Go(func() {
 		for i := range int64(rounds) {
-			now := start + i*TickNs
+			now := start + i*scan.TickNs
 			scanner.Scan(now)
 			intervals.Look(now, func(*telemetry.Intervals) { given++ })
 			intervals.SoFar(now)
@@ -86,7 +87,7 @@ func TestSideBySide(t *testing.T) {
 	if _, total := collector.Flows(FlowFilter{}); total != flows {
 		t.Errorf("%d flows, want %d", total, flows)
 	}
-	intervals.Finish(workers[0].now+20*TickNs, func(*telemetry.Intervals) { given++ })
+	intervals.Finish(workers[0].now+20*scan.TickNs, func(*telemetry.Intervals) { given++ })
 	if given == 0 {
 		t.Error("no intervals were given")
 	}

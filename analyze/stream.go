@@ -105,7 +105,7 @@ func (s *Shard) lose(f *flow, h *loss.Hole, nowNs int64) {
 	}
 	lost := loss.Count{Lost: 1, Flows: 1, Tag: h.Tag, FirstNs: h.Ns, LastNs: h.Ns}
 	p.sinceScan.streams.Add(&lost)
-	s.hits.Add(&p.sinceScan.hit.streams, &f.key, 1)
+	s.hits.Add(&p.sinceScan.hit.Streams, &f.key, 1)
 	for i := range p.hops {
 		p.hops[i].full += h.Full >> i & 1
 	}

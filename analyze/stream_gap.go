@@ -77,7 +77,7 @@ func (s *Shard) settleGap(g *loss.Gap) {
 	if p := &s.paths.paths[g.Path]; p.generation == g.Generation && !late {
 		lost := loss.Count{Lost: g.Missing, Flows: 1, Tag: g.Tag, FirstNs: g.ArrivedNs, LastNs: g.ArrivedNs}
 		p.sinceScan.numbers.Add(&lost)
-		s.hits.Add(&p.sinceScan.hit.numbers, s.flows.keyOf(g.Tag), uint64(g.Missing))
+		s.hits.Add(&p.sinceScan.hit.Numbers, s.flows.keyOf(g.Tag), uint64(g.Missing))
 		for i := range p.hops {
 			p.hops[i].full += g.Full >> i & 1 * g.Missing
 		}
@@ -109,6 +109,6 @@ func (s *Shard) reportedGap(r *telemetry.Report, nowNs int64) {
 	if p := s.pathOf(&f.paths[0]); p != nil && f.paths[0].used {
 		lost := loss.Count{Lost: r.DropCount, Flows: 1, Tag: tag, FirstNs: nowNs, LastNs: nowNs}
 		p.sinceScan.numbers.Add(&lost)
-		s.hits.Add(&p.sinceScan.hit.numbers, &f.key, uint64(r.DropCount))
+		s.hits.Add(&p.sinceScan.hit.Numbers, &f.key, uint64(r.DropCount))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/waybill-int/waybill/analyze/eventlog"
+	"github.com/waybill-int/waybill/analyze/scan"
 	"github.com/waybill-int/waybill/analyze/timing"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -17,7 +18,7 @@ func twoNodes(t *testing.T, has telemetry.Fields, mask, unitNs uint64) *Collecto
 	return c
 }
 
-func (c *Collector) runTwoNodes(scanner *Scanner, has telemetry.Fields, mask, unitNs uint64) {
+func (c *Collector) runTwoNodes(scanner *scan.Scanner, has telemetry.Fields, mask, unitNs uint64) {
 	now := int64(1_700_000_000e9)
 	scanner.Scan(now)
 	stamp := func(ns int64) uint64 { return (uint64(ns) / unitNs & mask) * unitNs }

@@ -14,7 +14,7 @@ type pathWindow struct {
 	through uint32 // if it ends with a drop: flows of which a packet arrived after one that was dropped there
 	streams loss.Count
 	numbers loss.Count                                   // the same of packets that the source numbered
-	hit     struct{ streams, numbers *telemetry.Extent } // whom these packets were lost of
+	hit     struct{ Streams, Numbers *telemetry.Extent } // whom these packets were lost of
 }
 
 // meet counts the flow of fp among those with packets on p, once between two scans. It comes before fp.last is set.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/analyze/burst"
+	"github.com/waybill-int/waybill/analyze/scan"
 	"github.com/waybill-int/waybill/fabric/truth"
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/telemetry"
@@ -68,7 +69,7 @@ func TestVerdictsWhileItLasts(t *testing.T) {
 	ended := -1
 	v := emulation{shards: 2, look: func(v *virtualCollector) {
 		switch v.next - v.start {
-		case int64(at) + 10*TickNs:
+		case int64(at) + 10*scan.TickNs:
 			flows, _ := v.Flows(FlowFilter{Limit: 10000, Order: ByLast})
 			for i := range flows {
 				said[flows[i].Endpoints] = VerdictOf(&flows[i], v.bursts.Open(anyBurst))

@@ -9,6 +9,7 @@ import (
 	"github.com/waybill-int/waybill/analyze"
 	"github.com/waybill-int/waybill/analyze/burst"
 	"github.com/waybill-int/waybill/analyze/eventlog"
+	"github.com/waybill-int/waybill/analyze/scan"
 	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/telemetry"
 	"github.com/waybill-int/waybill/wire/codepoint"
@@ -71,7 +72,7 @@ func queuedAt(t *testing.T, ports ...uint32) Config {
 		f.Shards[r.Flow.Hash()%2].Process(&telemetry.Batch{Reports: []telemetry.Report{*r}}, f.now.UnixNano())
 	}
 	for range 20 {
-		f.now = f.now.Add(time.Duration(analyze.TickNs))
+		f.now = f.now.Add(time.Duration(scan.TickNs))
 		for _, shard := range f.Shards {
 			shard.Tick(f.now.UnixNano())
 		}

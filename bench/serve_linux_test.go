@@ -14,6 +14,7 @@ import (
 	"github.com/waybill-int/waybill/analyze"
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/ledger"
+	"github.com/waybill-int/waybill/analyze/scan"
 	"github.com/waybill-int/waybill/collect"
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/wire/codepoint"
@@ -137,7 +138,7 @@ func full(tb testing.TB, count, rate int) (collect.Stats, time.Duration) {
 			tb.Error(err)
 		}
 	})
-	running.Go(func() { scan(ctx, analyze.NewScanner(&collector, eventlog.New(1000))) })
+	running.Go(func() { lookForEvents(ctx, analyze.NewScanner(&collector, eventlog.New(1000))) })
 	if err := startSender(tb, sockets[0].Addr().String(), count, rate).Wait(); err != nil {
 		tb.Fatal(err)
 	}
@@ -153,9 +154,9 @@ func full(tb testing.TB, count, rate int) (collect.Stats, time.Duration) {
 	return stats, took
 }
 
-// scan looks for events until ctx is done, as waybill serve does.
-func scan(ctx context.Context, scanner *analyze.Scanner) {
-	ticker := time.NewTicker(time.Duration(analyze.TickNs))
+// lookForEvents scans until ctx is done, as waybill serve does.
+func lookForEvents(ctx context.Context, scanner *scan.Scanner) {
+	ticker := time.NewTicker(time.Duration(scan.TickNs))
 	defer ticker.Stop()
 	for {
 		select {

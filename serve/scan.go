@@ -6,6 +6,7 @@ import (
 
 	"github.com/waybill-int/waybill/analyze"
 	"github.com/waybill-int/waybill/analyze/attack"
+	"github.com/waybill-int/waybill/analyze/scan"
 )
 
 // tick tells the time to the shards that no queue does it for.
@@ -52,7 +53,7 @@ func (s *Server) delivered(nowNs int64) int64 {
 
 // scan looks for events until ctx is done.
 func (s *Server) scan(ctx context.Context) {
-	ticker := time.NewTicker(time.Duration(analyze.TickNs))
+	ticker := time.NewTicker(time.Duration(scan.TickNs))
 	defer ticker.Stop()
 	for {
 		select {

@@ -20,6 +20,7 @@ import (
 	"github.com/waybill-int/waybill/analyze/incident"
 	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/analyze/loss"
+	"github.com/waybill-int/waybill/analyze/scan"
 	"github.com/waybill-int/waybill/analyze/timing"
 	"github.com/waybill-int/waybill/api/auth"
 	"github.com/waybill-int/waybill/collect"
@@ -43,7 +44,7 @@ type Server struct {
 	dialects    *dialectNotices
 	Collector   *analyze.Collector
 	Events      *eventlog.Log
-	scanner     *analyze.Scanner
+	scanner     *scan.Scanner
 	bursts      *burst.Log
 	ledger      *ledger.Ledger
 	incidents   *incident.Live // of alerts and exports

@@ -45,13 +45,13 @@ type Count struct {
 
 // A Table counts headers by node until a Scanner takes them.
 type Table struct {
-	nodes    map[Key]*Count
+	nodes    Sums
 	Total    uint64 // wrong ones of IPv4
 	L4       uint64 // wrong ones of TCP and UDP, of those that were looked at
 	Overflow uint64 // wrong ones of nodes for which there was no room
 }
 
-func New() Table { return Table{nodes: map[Key]*Count{}} }
+func New() Table { return Table{nodes: Sums{}} }
 
 func (t *Table) count(k Key) *Count {
 	n := t.nodes[k]
@@ -162,16 +162,22 @@ func (n *Count) merge(o *Count) {
 // Sums are what the tables of several shards counted.
 type Sums map[Key]*Count
 
-// Take takes what a table counted, which counts anew.
-func (s Sums) Take(t *Table) {
-	for k, n := range t.nodes {
+// Take returns what the table counted, and counts anew.
+func (t *Table) Take() Sums {
+	counted := t.nodes
+	t.nodes = Sums{}
+	return counted
+}
+
+// Add adds what another table counted, whose memory it may keep.
+func (s Sums) Add(o Sums) {
+	for k, n := range o {
 		if sum := s[k]; sum != nil {
 			sum.merge(n)
 		} else {
 			s[k] = n
 		}
 	}
-	t.nodes = map[Key]*Count{}
 }
 
 // Histories are those of nodes, at most maxHeaderNodes: what is the rule there.

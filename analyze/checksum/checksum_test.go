@@ -21,7 +21,7 @@ func TestJudge(t *testing.T) {
 	scan := func() Sums {
 		all := Sums{}
 		for i := range tables {
-			all.Take(&tables[i])
+			all.Add(tables[i].Take())
 		}
 		return histories.Judge(all)
 	}

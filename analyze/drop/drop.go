@@ -30,6 +30,7 @@ func (key *Key) IsNowhere() bool {
 
 type drop struct {
 	Packets     uint64
+	scanned     uint64 // of these, up to the last scan
 	first, last int64
 	runs        []run // since the last scan, by time: few packets each, but for the last
 	flow        telemetry.FlowKey

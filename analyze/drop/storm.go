@@ -111,19 +111,22 @@ func (f Few[K]) Forget(nowNs int64) {
 type Packets struct {
 	Key
 	N       uint64
-	runs    []run             // the table's, until it counts the next
+	runs    []run
 	flow    telemetry.FlowKey // one of theirs
 	hasFlow bool
 	Hit     *telemetry.Extent // whose these were
 }
 
-// SinceScan returns the n packets since the last scan at a place that the table has.
-func (t *Table) SinceScan(key *Key, n uint64) Packets {
-	d := t.Drops[*key]
-	p := Packets{*key, n, d.runs, d.flow, d.hasFlow, d.hit}
-	d.hit = nil
-	t.hit--
-	return p
+// Take returns what was dropped since the last scan, and counts anew.
+func (t *Table) Take() (list []Packets) {
+	for key, d := range t.Drops {
+		if n := d.Packets - d.scanned; n > 0 {
+			list = append(list, Packets{key, n, slices.Clone(d.runs), d.flow, d.hasFlow, d.hit})
+			d.scanned, d.hit = d.Packets, nil
+			t.hit--
+		}
+	}
+	return list
 }
 
 // SinceNs is when the first of them was told, but for a few long before others.

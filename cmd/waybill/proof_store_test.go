@@ -17,6 +17,7 @@ import (
 	"github.com/waybill-int/waybill/analyze/burst"
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/ledger"
+	"github.com/waybill-int/waybill/analyze/scan"
 	"github.com/waybill-int/waybill/analyze/timing"
 	"github.com/waybill-int/waybill/api"
 	"github.com/waybill-int/waybill/api/client"
@@ -95,7 +96,7 @@ type storeProof struct {
 
 	collector *analyze.Collector
 	intervals *analyze.Intervals
-	scanner   *analyze.Scanner
+	scanner   *scan.Scanner
 	nextNs    int64 // when the tables are looked at next
 	waiting   []*telemetry.Intervals
 	given     map[string]string // events
@@ -116,7 +117,7 @@ const proofShards = 16
 const busyPorts = "instructions: [node_id, l1_interfaces, hop_latency, queue, ingress_ts, egress_ts, egress_tx_util]\n"
 
 // proofTick is how often the tables are told the time.
-const proofTick = time.Duration(analyze.TickNs)
+const proofTick = time.Duration(scan.TickNs)
 
 func newStoreProof(t *testing.T, s *scenario.Scenario, begin time.Time, points *codepoint.Config) *storeProof {
 	options := dialects[0].options

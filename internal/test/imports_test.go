@@ -56,8 +56,9 @@ var badImports = []struct{ from, to, why string }{
 		"the parts of the analyses do not know the shards; the core hands them values, or an interface that they declare",
 	},
 	{
-		"analyze/... -analyze -analyze/timing", "analyze/... -analyze/histogram -analyze/topology",
-		"the parts of the analyses stand beside each other; only the histogram and the topology are below them",
+		"analyze/... -analyze -analyze/scan -analyze/timing", "analyze/... -analyze/histogram -analyze/topology",
+		"the parts of the analyses stand beside each other; only the histogram and the topology are below them, and " +
+			"only the search for events above",
 	},
 	{
 		"analyze/timing", "analyze/... -analyze/baseline -analyze/clock -analyze/histogram -analyze/topology",
@@ -260,6 +261,9 @@ func TestImportRules(t *testing.T) {
 		{"analyze", "policy", true},
 		{"analyze", "analyze/burst", false},
 		{"analyze/burst", "analyze", true},
+		{"analyze/burst", "analyze/scan", true},
+		{"analyze/scan", "analyze/burst", false},
+		{"analyze/scan", "analyze", true},
 		{"analyze/burst", "analyze/histogram", false},
 		{"analyze/burst", "analyze/clock", true},
 		{"analyze/finding", "policy", true},

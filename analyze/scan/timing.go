@@ -1,4 +1,4 @@
-package analyze
+package scan
 
 import (
 	"github.com/waybill-int/waybill/analyze/baseline"
@@ -11,11 +11,9 @@ import (
 
 // scanTiming takes what packets met and notes jumps of clocks, and nodes and links that are slower than usual.
 func (s *Scanner) scanTiming(nowNs int64) {
-	t := s.collector.Timing
-	for _, shard := range s.collector.Shards {
-		shard.mu.Lock()
-		s.transits = shard.transits.Exchange(s.transits)
-		shard.mu.Unlock()
+	t := s.source.Timing
+	for _, owner := range s.source.Owners {
+		s.transits = owner.TakeTransits(s.transits)
 		t.Take(&s.transits)
 	}
 	jumps, anomalies := t.Advance(nowNs)

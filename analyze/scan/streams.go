@@ -1,4 +1,4 @@
-package analyze
+package scan
 
 import (
 	"sync"
@@ -23,40 +23,37 @@ func newStreamDetector(s *scan, gray *grayDetector) *streamDetector {
 
 func (d *streamDetector) begin() { d.streams.Begin() }
 
-func (d *streamDetector) observe(o *observation) {
-	d.leftOut += o.holes.Displaced
-	o.holes.Displaced = 0
-	for i := range o.paths {
-		p := o.paths[i].path
-		if p.sinceScan.numbers.Any() {
-			d.take(p, &p.sinceScan.numbers, p.sinceScan.hit.numbers, true)
+func (d *streamDetector) observe(o *Observation) {
+	for i := range o.Paths {
+		p := &o.Paths[i]
+		if p.Numbers.Any() {
+			d.take(p, &p.Numbers, p.Hit.Numbers, true)
 		}
-		if p.sinceScan.streams.Any() {
-			d.take(p, &p.sinceScan.streams, p.sinceScan.hit.streams, false)
+		if p.Streams.Any() {
+			d.take(p, &p.Streams, p.Hit.Streams, false)
 		}
 	}
 }
 
 // take gathers what was lost of the streams on p.
-func (d *streamDetector) take(p *path, c *loss.Count, hit *telemetry.Extent, numbered bool) {
+func (d *streamDetector) take(p *Path, c *loss.Count, hit *telemetry.Extent, numbered bool) {
 	d.route, d.full = d.route[:0], d.full[:0]
-	for i := range p.hops {
-		if !p.uncertain {
-			d.route = append(d.route, p.hops[i].HopKey)
+	for i := range p.Hops {
+		if !p.Uncertain {
+			d.route = append(d.route, p.Hops[i].HopKey)
 		}
-		d.full = append(d.full, p.hops[i].full)
+		d.full = append(d.full, p.Hops[i].Full)
 		if c.Lost > 0 {
-			p.hops[i].full = 0
+			p.Hops[i].Full = 0
 		}
 	}
-	d.streams.Take(p.hash, numbered, d.route, c, hit, d.full)
+	d.streams.Take(p.Hash, numbered, d.route, c, hit, d.full)
 }
 
 func (d *streamDetector) finish() {
-	told := sync.OnceValue(d.collector.samples)
+	rates := sync.OnceValue(d.source.SampleRates)
 	reports := loss.Reports{Lost: d.gray.exporters.reportsLost, Rate: func(node uint32) telemetry.SampleRate {
-		list := told()
-		return list.of(node).Rate
+		return rates()(node)
 	}}
 	d.streams.Finish(d.nowNs, reports, func(k topology.LinkKey, g *loss.Link, path uint64) {
 		if d.gray.losing.Share(k) == 0 { // postcards tell more

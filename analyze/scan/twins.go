@@ -1,4 +1,4 @@
-package analyze
+package scan
 
 import (
 	"fmt"
@@ -21,7 +21,7 @@ type twinDetector struct {
 	scans     map[uint32]int // by node whose id several devices have: in how many scans in a row
 }
 
-func (d *twinDetector) observe(*observation) {}
+func (d *twinDetector) observe(*Observation) {}
 func (d *twinDetector) finish()              {}
 
 func (d *twinDetector) begin() {
@@ -32,7 +32,7 @@ func (d *twinDetector) begin() {
 	}
 	sources := map[reporter]netip.Addr{}
 	found := map[uint32][2]netip.Addr{}
-	for i, e := range d.collector.Exporters {
+	for i, e := range d.source.Exporters {
 		for account, total := range e.Totals(nil) {
 			if !total.Key.HasNode || account < len(d.exporters.counts[i]) &&
 				total.Received == d.exporters.counts[i][account].Received {
@@ -48,7 +48,7 @@ func (d *twinDetector) begin() {
 	for node := range d.scans {
 		if _, ok := found[node]; !ok {
 			delete(d.scans, node)
-			d.collector.Timing.Trust(node)
+			d.source.Timing.Trust(node)
 		}
 	}
 	for node, from := range found {
@@ -56,7 +56,7 @@ func (d *twinDetector) begin() {
 		if d.scans[node] < twinScans {
 			continue
 		}
-		d.collector.Timing.Distrust(node)
+		d.source.Timing.Distrust(node)
 		d.log.Note(eventlog.Key{Kind: telemetry.EventDuplicateNode, Node: node}, d.beforeNs, d.nowNs, 1,
 			func(e *telemetry.Event) {
 				e.Severity, e.Source = telemetry.Critical, from[1].String()

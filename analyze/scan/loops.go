@@ -1,4 +1,4 @@
-package analyze
+package scan
 
 import (
 	"fmt"
@@ -67,9 +67,9 @@ func (d *loopDetector) finish() {
 	}
 }
 
-func (d *loopDetector) observe(o *observation) {
-	for i := range o.drops {
-		at := &o.drops[i]
+func (d *loopDetector) observe(o *Observation) {
+	for i := range o.Drops {
+		at := &o.Drops[i]
 		if at.Has&telemetry.HasNode != 0 && dropreason.Of(at.Table, at.Reason).ID == "ttl_expired" {
 			e := d.expired[at.Node]
 			if e == nil {
@@ -79,14 +79,14 @@ func (d *loopDetector) observe(o *observation) {
 			e.hit, e.storm = e.hit.Plus(at.Hit), stormOf(at)
 		}
 	}
-	d.waitedNs = o.join.WindowNs
-	for i := range o.paths {
-		p := &o.paths[i]
+	d.waitedNs = o.WaitedNs
+	for i := range o.Paths {
+		p := &o.Paths[i]
 		waitedNs := int64(0)
-		if p.postcards { // these wait for each other
+		if p.Postcards { // these wait for each other
 			waitedNs = d.waitedNs
 		}
-		d.loop(p, max(p.first, d.lastNs)-waitedNs, p.last-waitedNs)
+		d.loop(p, max(p.FirstNs, d.lastNs)-waitedNs, p.LastNs-waitedNs)
 	}
 }
 
@@ -104,25 +104,25 @@ func (d *loopDetector) isIn(loop eventlog.Key, at *topology.HopKey) {
 
 // loop adds a path on which packets came to a node twice, which took it from one moment to another. Postcards whose
 // order is open are of two packets, perhaps, that look alike and went different ways.
-func (d *loopDetector) loop(p *carriedPath, fromNs, toNs int64) {
-	if p.postcards && p.uncertain {
+func (d *loopDetector) loop(p *Path, fromNs, toNs int64) {
+	if p.Postcards && p.Uncertain {
 		return
 	}
-	for i := range p.hops {
+	for i := range p.Hops {
 		// two devices with one id, one behind the other, are no loop
-		if p.hops[i].Has&telemetry.HasNode == 0 || d.twins.scans[p.hops[i].Node] > 0 {
+		if p.Hops[i].Has&telemetry.HasNode == 0 || d.twins.scans[p.Hops[i].Node] > 0 {
 			continue
 		}
 		for j := range i {
-			if p.hops[j].Has&telemetry.HasNode == 0 || p.hops[j].Node != p.hops[i].Node {
+			if p.Hops[j].Has&telemetry.HasNode == 0 || p.Hops[j].Node != p.Hops[i].Node {
 				continue
 			}
 			// A drop at the node that came last is the same visit, not a second one.
-			if j == i-1 && p.hops[i].Has&telemetry.HasDrop != 0 {
+			if j == i-1 && p.Hops[i].Has&telemetry.HasDrop != 0 {
 				continue
 			}
-			first := &p.hops[j]
-			key := eventlog.Key{Kind: telemetry.EventLoop, Node: first.Node, ToNode: p.hops[j+1].Node}
+			first := &p.Hops[j]
+			key := eventlog.Key{Kind: telemetry.EventLoop, Node: first.Node, ToNode: p.Hops[j+1].Node}
 			l := d.loops[key]
 			if l == nil {
 				l = &loopAt{fromNs: d.nowNs}
@@ -130,15 +130,15 @@ func (d *loopDetector) loop(p *carriedPath, fromNs, toNs int64) {
 				e := &l.event
 				e.Severity = telemetry.Critical
 				d.at(e, &first.HopKey)
-				e.Path = topology.PathID(p.hash)
+				e.Path = topology.PathID(p.Hash)
 				for h := j; h < i; h++ {
-					d.isIn(key, &p.hops[h].HopKey)
-					e.PathNodes = append(e.PathNodes, d.nodeText(&p.hops[h].HopKey))
+					d.isIn(key, &p.Hops[h].HopKey)
+					e.PathNodes = append(e.PathNodes, d.nodeText(&p.Hops[h].HopKey))
 				}
 				e.Text = fmt.Sprintf("packets come to %s twice, after %d hops", d.name(first.Node), i-j)
-				e.Evidence = []telemetry.Evidence{{Name: "hops", Value: float64(len(p.hops))}}
+				e.Evidence = []telemetry.Evidence{{Name: "hops", Value: float64(len(p.Hops))}}
 			}
-			l.packets += p.n
+			l.packets += p.N
 			l.fromNs = min(l.fromNs, fromNs)
 			l.toNs = max(l.toNs, toNs)
 			return

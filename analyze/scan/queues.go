@@ -1,4 +1,4 @@
-package analyze
+package scan
 
 import (
 	"time"
@@ -15,17 +15,17 @@ func (s *Scanner) KeepBursts(c burst.Config, log *burst.Log) {
 	s.bursts, s.kept = burst.NewSearch(c), log
 }
 
-// scanQueues puts the samples of all shards together and notes the bursts that are over.
+// scanQueues puts the samples of all owners together and notes the bursts that are over.
 func (s *Scanner) scanQueues(nowNs int64) {
-	units := s.collector.Configured().QueueUnits
+	units := s.source.QueueUnits()
 	most := s.leastBelow()
 	s.bursts.Resume(nowNs)
 	delivered := nowNs
 	if s.Delivered != nil {
-		delivered = s.Delivered(nowNs) // before the shards: what was handed over since is no harm
+		delivered = s.Delivered(nowNs) // before the owners: what was handed over since is no harm
 	}
-	for _, shard := range s.collector.Shards {
-		list, overflow, lastNs := shard.takeSamples(s.samples, most)
+	for _, owner := range s.source.Owners {
+		list, overflow, lastNs := owner.TakeSamples(s.samples, most)
 		if lastNs != 0 {
 			delivered = min(delivered, lastNs)
 		}
@@ -57,7 +57,7 @@ func (s *Scanner) scanQueues(nowNs int64) {
 // the unit of a node is another.
 func (s *Scanner) leastBelow() (least [4]uint32) {
 	configured := uint32(1<<32 - 1)
-	for _, unit := range s.collector.Configured().QueueUnits {
+	for _, unit := range s.source.QueueUnits() {
 		configured = min(configured, s.bursts.LeastBelow(unit))
 	}
 	for unit := range least {
@@ -81,7 +81,7 @@ func (s *Scanner) burst(b *burst.Burst, nowNs int64) {
 	}
 	names := s.flowNames(b)
 	if s.kept != nil {
-		names.ID, names.StartUnixNs, names.Name = key.ID(start), start, s.collector.Names()[b.Node]
+		names.ID, names.StartUnixNs, names.Name = key.ID(start), start, s.source.Names()[b.Node]
 		s.kept.Add(names)
 	}
 	s.log.Note(key, start, end, b.Packets, func(e *telemetry.Event) {
@@ -131,7 +131,7 @@ func (s *Scanner) keepOpenBursts(nowNs int64) {
 	for i := range open {
 		list[i] = s.flowNames(&open[i])
 		list[i].StartUnixNs, _ = s.burstTimes(&open[i], nowNs)
-		list[i].Name = s.collector.Names()[open[i].Node]
+		list[i].Name = s.source.Names()[open[i].Node]
 	}
 	s.kept.SetOpen(list)
 }
@@ -139,14 +139,8 @@ func (s *Scanner) keepOpenBursts(nowNs int64) {
 // flowNames returns b with the names of its flows, of those that did not give way to others.
 func (s *Scanner) flowNames(b *burst.Burst) *burst.Record {
 	k := burst.NewRecord(b)
-	for _, shard := range s.collector.Shards {
-		shard.mu.Lock()
-		for i, ref := range k.Flows {
-			if !k.Known[i] {
-				k.Keys[i], k.Known[i] = shard.flowOf(ref)
-			}
-		}
-		shard.mu.Unlock()
+	for _, owner := range s.source.Owners {
+		owner.NameFlows(k.Flows, k.Keys, k.Known)
 	}
 	return k
 }

@@ -1,4 +1,4 @@
-package analyze
+package scan
 
 import (
 	"fmt"
@@ -47,6 +47,7 @@ type silenceDetector struct {
 	pulses       map[uint32]*pulse
 	told, missed map[uint32]uint64            // by node, in this scan: packets of which it told, and others alone
 	next         map[telemetry.FlowKey]uint32 // of streams from silent nodes, at the last scan
+	waitedNs     int64                        // how long postcards wait for each other
 }
 
 func newSilenceDetector(s *scan, exporters *exporterDetector, links *linkDetector) *silenceDetector {
@@ -62,30 +63,26 @@ func (d *silenceDetector) begin() {
 }
 
 // observe counts the packets of which nodes told, and those of which only nodes around them did.
-func (d *silenceDetector) observe(o *observation) {
-	for i := range o.paths {
-		p := o.paths[i].path
-		if last := &p.hops[len(p.hops)-1]; (p.sinceScan.streams.Any() || p.sinceScan.numbers.Any()) &&
-			last.Has&telemetry.HasNode != 0 {
+func (d *silenceDetector) observe(o *Observation) {
+	d.waitedNs = o.WaitedNs
+	for i := range o.Paths {
+		p := &o.Paths[i]
+		if last := p.last(); (p.Streams.Any() || p.Numbers.Any()) && last.Has&telemetry.HasNode != 0 {
 			if x := d.pulses[last.Node]; x != nil {
 				x.sink = true
 			}
 		}
-		if !p.postcards || p.uncertain {
+		if !p.Postcards || p.Uncertain {
 			continue
 		}
-		incomplete := p.incomplete - p.incompleteSeen
-		p.incompleteSeen = p.incomplete
-		whole, behind := o.paths[i].n-min(incomplete, o.paths[i].n), uint64(0)
-		for h := len(p.hops) - 1; h >= 0; h-- {
-			at := &p.hops[h]
-			parts := at.parts - at.partsSeen
-			at.partsSeen = at.parts
+		whole, behind := p.N-min(p.Incomplete, p.N), uint64(0)
+		for h := len(p.Hops) - 1; h >= 0; h-- {
+			at := &p.Hops[h]
 			if at.Has&telemetry.HasNode != 0 {
-				d.told[at.Node] += whole + parts
-				d.missed[at.Node] += min(incomplete-min(parts, incomplete), behind)
+				d.told[at.Node] += whole + at.Parts
+				d.missed[at.Node] += min(p.Incomplete-min(at.Parts, p.Incomplete), behind)
 			}
-			behind = max(behind, parts)
+			behind = max(behind, at.Parts)
 		}
 	}
 }
@@ -101,10 +98,6 @@ func (d *silenceDetector) finish() {
 			}
 		}
 	}
-	joinNs := int64(0)
-	for _, shard := range d.collector.Shards {
-		joinNs = max(joinNs, shard.join.WindowNs)
-	}
 	advancing := map[telemetry.FlowKey]uint32{}
 	for node, x := range d.pulses {
 		if !x.listed { // its exporters were forgotten
@@ -119,7 +112,7 @@ func (d *silenceDetector) finish() {
 			continue
 		}
 		// else packets were joined since that came before its latest report
-		if d.lastNs >= x.lastNs+joinNs {
+		if d.lastNs >= x.lastNs+d.waitedNs {
 			x.missing += float64(d.missed[node]) * x.told / max(x.told+x.missed, 1)
 		}
 		silence := d.nowNs - x.lastNs
@@ -159,41 +152,22 @@ func (d *silenceDetector) hear(node uint32, lastNs int64) {
 // the packets that must have come back to it. It returns how many there are, and how many reports are missing since the
 // last scan, as many came before.
 func (d *silenceDetector) unanswered(node uint32, x *pulse, advancing map[telemetry.FlowKey]uint32) (int, float64) {
-	var streams []telemetry.FlowKey
-	for _, shard := range d.collector.Shards {
-		shard.eachFlow(func(f *flow) bool {
-			fp := &f.paths[0]
-			if f.last < d.lastNs || !fp.used || f.key.Protocol != 6 || f.stream.next == 0 {
-				return true
+	var answers []telemetry.FlowKey // of streams that went on
+	for _, owner := range d.source.Owners {
+		for k, next := range owner.StreamsFrom(node, d.lastNs, maxAdvancing-len(advancing)) {
+			advancing[k] = next
+			if before, known := d.next[k]; known && int32(next-before) > 0 {
+				k.Src, k.Dst, k.SrcPort, k.DstPort = k.Dst, k.Src, k.DstPort, k.SrcPort
+				answers = append(answers, k)
 			}
-			if p := shard.pathOf(fp); p == nil || p.hops[0].Has&telemetry.HasNode == 0 || p.hops[0].Node != node {
-				return true
-			}
-			before, known := d.next[f.key]
-			if known && int32(f.stream.next-before) > 0 {
-				streams = append(streams, f.key)
-			}
-			advancing[f.key] = f.stream.next
-			return len(advancing) < maxAdvancing
-		})
-	}
-	flows, missing := 0, 0.0
-	for _, k := range streams {
-		k.Src, k.Dst, k.SrcPort, k.DstPort = k.Dst, k.Src, k.DstPort, k.SrcPort
-		for _, shard := range d.collector.Shards {
-			shard.mu.Lock()
-			if place, _, ok := shard.flows.find(&k, shard.flows.tagOf(&k)); ok {
-				f := shard.flows.at(place)
-				if p := shard.pathOf(&f.paths[0]); p != nil && p.hops[len(p.hops)-1].Node == node &&
-					f.last <= x.lastNs && f.reports > 1 {
-					flows++
-					missing += float64(f.reports-1) / float64(max(f.last-f.first, 1)) * float64(d.nowNs-d.lastNs)
-				}
-			}
-			shard.mu.Unlock()
 		}
 	}
-	return flows, missing
+	flows, rate := 0, 0.0
+	for _, owner := range d.source.Owners {
+		n, r := owner.Ceased(answers, node, x.lastNs)
+		flows, rate = flows+n, rate+r
+	}
+	return flows, rate * float64(d.nowNs-d.lastNs)
 }
 
 func silenceOf(node uint32) eventlog.Key {

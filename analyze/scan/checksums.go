@@ -1,4 +1,4 @@
-package analyze
+package scan
 
 import (
 	"github.com/waybill-int/waybill/analyze/checksum"
@@ -16,7 +16,7 @@ type checksumDetector struct {
 
 func (d *checksumDetector) begin() { d.now = checksum.Sums{} }
 
-func (d *checksumDetector) observe(o *observation) { d.now.Take(&o.checksums) }
+func (d *checksumDetector) observe(o *Observation) { d.now.Add(o.Checksums) }
 
 func (d *checksumDetector) finish() {
 	for k, n := range d.headers.Judge(d.now) {

@@ -1,4 +1,6 @@
-package analyze
+// Package scan finds events by looking at what was counted of flows since the last look, once a second: loops, lost
+// links, blackholes, attacks. What it looks at are values, which owners of flows give it; it knows no table.
+package scan
 
 import (
 	"fmt"
@@ -9,27 +11,25 @@ import (
 	"github.com/waybill-int/waybill/analyze/drop"
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/finding"
+	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/analyze/loss"
 	"github.com/waybill-int/waybill/analyze/timing"
 	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// A Scanner finds events by looking at what the tables have counted since its last look, once a second. So most events
-// cost a report nothing, and begin and end as exactly as that. For bursts and clocks shards set some packets aside,
-// which it takes ten times a second.
+// A Scanner finds events by looking at what owners have counted since its last look, once a second. So most events cost
+// a report nothing, and begin and end as exactly as that. For bursts and clocks owners set some packets aside, which it
+// takes ten times a second.
 type Scanner struct {
-	// Delivered returns up to when, nanoseconds since 1970, all that arrived was handed to the shards; nowNs is now.
+	// Delivered returns up to when, nanoseconds since 1970, all that arrived was handed to the owners; nowNs is now.
 	// Set it before Scan; nil: up to now. The search for bursts waits for receivers that are behind.
 	Delivered func(nowNs int64) int64
 
 	scan
 	detectors []detector
-	seen      observation // memory that goes round
 
-	paths, pathsBefore map[pathPlace]uint64 // packets at this scan, and at the one before
-	hops, hopsBefore   int                  // of all paths that carried something, the same
-	drops              map[dropPlace]uint64 // at the last scan
+	hops, hopsBefore int // of all paths that carried something since the last scan, and before it
 
 	bursts    *burst.Search
 	kept      *burst.Log       // may be nil
@@ -45,35 +45,40 @@ type Scanner struct {
 
 // A scan is what detectors have in common.
 type scan struct {
-	collector *Collector
-	log       *eventlog.Log
-	nowNs     int64
-	lastNs    int64  // the scan before
-	beforeNs  int64  // the scan before that
-	leftOut   uint64 // links, groups and flows for which there was no room in this scan
+	source   *Source
+	log      *eventlog.Log
+	nowNs    int64
+	lastNs   int64  // the scan before
+	beforeNs int64  // the scan before that
+	leftOut  uint64 // links, groups and flows for which there was no room in this scan
 }
 
-// A detector finds events of some kinds. In each scan all of them begin, observe one shard after the other, and finish,
+// A detector finds events of some kinds. In each scan all of them begin, observe one owner after the other, and finish,
 // in the order of their list: a detector may ask those before it what they found.
 type detector interface {
 	begin()               // a scan, and forget what is of the scan before
-	observe(*observation) // of a shard, which is locked
+	observe(*Observation) // of an owner
 	finish()              // the scan, and note what was found
 }
 
-// An observation is what a shard counted since the last scan.
-type observation struct {
-	*Shard
-	paths []carriedPath
-	left  []*path // that flows left for others
-	drops []drop.Packets
+// A Source is what a Scanner looks at.
+type Source struct {
+	Owners    []Owner
+	Exporters []*ledger.Exporters // of all reports that owners got
+	Timing    *timing.Timing
+	Losses    *loss.Estimates
+	Known
 }
 
-// A carriedPath is a path that carried packets.
-type carriedPath struct {
-	*path
-	place int
-	n     uint64
+// Known is what is known of the network besides, as it is now.
+type Known interface {
+	Names() map[uint32]string
+	Inventory() *telemetry.Inventory
+	Sampling() map[uint32]telemetry.SampleRate  // of nodes, by the configuration
+	QueueUnits() map[uint32]telemetry.QueueUnit // the same
+	// SampleRates returns at which rates nodes choose packets, by the configuration or by what they report.
+	SampleRates() func(node uint32) telemetry.SampleRate
+	ExporterList() []telemetry.Exporter
 }
 
 const (
@@ -83,47 +88,26 @@ const (
 	TickNs = ScanNs / 10
 )
 
-// quietNs is how long nothing happens before an event is over.
-const quietNs = 3 * int64(time.Second)
+// QuietNs is how long nothing happens before an event is over.
+const QuietNs = 3 * int64(time.Second)
 
 // quietOf are the kinds of events that end when nothing happens for so long. Who finds the others ends them.
 var quietOf = map[telemetry.EventKind]int64{
-	telemetry.EventLoop: quietNs, telemetry.EventDropStorm: quietNs, telemetry.EventPathChange: quietNs,
-	telemetry.EventReportLoss: quietNs, telemetry.EventHopLimit: quietNs, telemetry.EventMTUExceeded: quietNs,
-	telemetry.EventHopWithoutINT: quietNs, telemetry.EventMalformed: quietNs,
-	telemetry.EventUnexpectedNode: quietNs, telemetry.EventPathNotAllowed: quietNs,
-	telemetry.EventWaypointMissed: quietNs, telemetry.EventImplausible: quietNs,
-	telemetry.EventDuplicateNode: quietNs, telemetry.EventContradiction: quietNs, telemetry.EventNewFlow: quietNs,
-	telemetry.EventECMPImbalance: quietNs, telemetry.EventGrayFailure: loss.QuietNs,
-	telemetry.EventBlackhole: quietNs + ScanNs, // a silent one is noted a scan later
+	telemetry.EventLoop: QuietNs, telemetry.EventDropStorm: QuietNs, telemetry.EventPathChange: QuietNs,
+	telemetry.EventReportLoss: QuietNs, telemetry.EventHopLimit: QuietNs, telemetry.EventMTUExceeded: QuietNs,
+	telemetry.EventHopWithoutINT: QuietNs, telemetry.EventMalformed: QuietNs,
+	telemetry.EventUnexpectedNode: QuietNs, telemetry.EventPathNotAllowed: QuietNs,
+	telemetry.EventWaypointMissed: QuietNs, telemetry.EventImplausible: QuietNs,
+	telemetry.EventDuplicateNode: QuietNs, telemetry.EventContradiction: QuietNs, telemetry.EventNewFlow: QuietNs,
+	telemetry.EventECMPImbalance: QuietNs, telemetry.EventGrayFailure: loss.QuietNs,
+	telemetry.EventBlackhole: QuietNs + ScanNs, // a silent one is noted a scan later
 }
 
-// A pathPlace is a path in the table of a shard, until it gives way to another.
-type pathPlace struct {
-	shard      *Shard
-	place      int
-	generation uint16
-}
-
-// A dropPlace is a row in the table of drops of a shard.
-type dropPlace struct {
-	shard *Shard
-	drop.Key
-}
-
-// NewScanner returns a Scanner that looks at c and writes to log.
-func NewScanner(c *Collector, log *eventlog.Log) *Scanner {
-	if c.Timing == nil {
-		c.Timing = timing.New()
-	}
-	if c.Losses == nil {
-		c.Losses = &loss.Estimates{}
-	}
+// New returns a Scanner that looks at source and writes to log.
+func New(source Source, log *eventlog.Log) *Scanner {
 	s := &Scanner{
-		scan:  scan{collector: c, log: log},
-		paths: map[pathPlace]uint64{}, pathsBefore: map[pathPlace]uint64{}, drops: map[dropPlace]uint64{},
-		bursts: burst.NewSearch(burst.ConfigFor(16 << 20)), slow: timing.SlowPlaces{},
-		away: map[uint32]int64{},
+		scan: scan{source: &source, log: log}, bursts: burst.NewSearch(burst.ConfigFor(16 << 20)),
+		slow: timing.SlowPlaces{}, away: map[uint32]int64{},
 	}
 	exporters := newExporterDetector(&s.scan)
 	twins := &twinDetector{scan: &s.scan, exporters: exporters, scans: map[uint32]int{}}
@@ -153,7 +137,7 @@ func NewScanner(c *Collector, log *eventlog.Log) *Scanner {
 	return s
 }
 
-// Scan looks at queues, and at the tables if it is time. It locks one shard after the other, for short whiles.
+// Scan looks at queues, and at all that was counted if it is time.
 func (s *Scanner) Scan(nowNs int64) {
 	if s.attacks != nil {
 		s.attacks.look(nowNs)
@@ -167,14 +151,12 @@ func (s *Scanner) Scan(nowNs int64) {
 		return
 	}
 	s.nowNs, s.leftOut = nowNs, 0
-	s.pathsBefore, s.paths = s.paths, s.pathsBefore
-	clear(s.paths)
 	s.hopsBefore, s.hops = s.hops, 0
 	for _, d := range s.detectors {
 		d.begin()
 	}
-	for _, shard := range s.collector.Shards {
-		s.observe(shard)
+	for _, owner := range s.source.Owners {
+		s.observe(owner)
 	}
 	for _, d := range s.detectors {
 		d.finish()
@@ -188,46 +170,15 @@ func (s *Scanner) Scan(nowNs int64) {
 	s.beforeNs, s.lastNs = s.lastNs, nowNs
 }
 
-// observe shows a shard to the detectors, and lets it count anew.
-func (s *Scanner) observe(shard *Shard) {
-	shard.mu.Lock()
-	defer shard.mu.Unlock()
-	shard.scanNs, shard.hits = s.nowNs, 0
-	o := &s.seen
-	*o = observation{shard, o.paths[:0], o.left[:0], o.drops[:0]}
-	for i := range shard.paths.paths {
-		p := &shard.paths.paths[i]
-		if !p.used {
-			continue
-		}
-		key := pathPlace{shard, i, p.generation}
-		packets := p.packets + p.incomplete
-		n := packets - s.pathsBefore[key]
-		s.paths[key] = packets
-		p.skip = timing.Skip(n, s.hopsBefore)
-		if p.sinceScan.left > 0 {
-			o.left = append(o.left, p)
-		}
-		if n > 0 {
-			s.hops += len(p.hops)
-			o.paths = append(o.paths, carriedPath{p, i, n})
-		}
+// observe shows the detectors what an owner counted.
+func (s *Scanner) observe(owner Owner) {
+	o := owner.Observe(s.nowNs, s.hopsBefore)
+	for i := range o.Paths {
+		s.hops += len(o.Paths[i].Hops)
 	}
-	for key, d := range shard.drops.Drops {
-		place := dropPlace{shard, key}
-		if n := d.Packets - s.drops[place]; n > 0 {
-			s.drops[place] = d.Packets
-			o.drops = append(o.drops, shard.drops.SinceScan(&key, n))
-		}
-	}
+	s.leftOut += o.LeftOut
 	for _, d := range s.detectors {
 		d.observe(o)
-	}
-	for _, p := range o.left {
-		p.sinceScan.left = 0
-	}
-	for i := range o.paths {
-		o.paths[i].sinceScan = pathWindow{}
 	}
 }
 
@@ -237,7 +188,7 @@ func (s *scan) hit(key eventlog.Key, more *telemetry.Extent) {
 }
 
 func (s *scan) name(node uint32) string {
-	if name := s.collector.Names()[node]; name != "" {
+	if name := s.source.Names()[node]; name != "" {
 		return name
 	}
 	return fmt.Sprint("node ", node)
@@ -254,7 +205,7 @@ func (s *scan) portText(at *topology.HopKey) string {
 
 // portName returns the name of a port, or its number.
 func (s *scan) portName(node, port uint32) string {
-	if name := s.collector.Inventory().Port(&node, &port).Name; name != "" {
+	if name := s.source.Inventory().Port(&node, &port).Name; name != "" {
 		return name
 	}
 	return fmt.Sprint("port ", port)
@@ -262,16 +213,16 @@ func (s *scan) portName(node, port uint32) string {
 
 // at makes an element the subject of an event.
 func (s *scan) at(e *telemetry.Event, at *topology.HopKey) {
-	a := at.Answer(s.collector.Names())
+	a := at.Answer(s.source.Names())
 	e.Node, e.Name, e.Port = a.Node, a.Name, a.EgressPort
-	e.PortName = s.collector.Inventory().Port(e.Node, e.Port).Name
+	e.PortName = s.source.Inventory().Port(e.Node, e.Port).Name
 }
 
 // to makes an element the other end of the subject.
 func (s *scan) to(e *telemetry.Event, to *topology.HopKey) {
-	a := to.Answer(s.collector.Names())
+	a := to.Answer(s.source.Names())
 	e.ToNode, e.ToName, e.ToPort = a.Node, a.Name, a.IngressPort
-	e.ToPortName = s.collector.Inventory().Port(e.ToNode, e.ToPort).Name
+	e.ToPortName = s.source.Inventory().Port(e.ToNode, e.ToPort).Name
 }
 
 // betweenEnds makes a link the subject of an event.

@@ -1,4 +1,4 @@
-package analyze
+package scan
 
 import (
 	"fmt"
@@ -36,35 +36,34 @@ func (d *grayDetector) begin() {
 	clear(d.crossings)
 }
 
-func (d *grayDetector) observe(o *observation) {
-	for i := range o.paths {
-		if p := o.paths[i].path; p.incomplete > 0 {
+func (d *grayDetector) observe(o *Observation) {
+	for i := range o.Paths {
+		if p := &o.Paths[i]; len(p.Part) > 0 {
 			d.take(p)
 		}
 	}
 }
 
-// take adds up the packets on p that some of its hops told of, and lets them count anew.
-func (d *grayDetector) take(p *path) {
+// take adds up the packets on p that some of its hops told of.
+func (d *grayDetector) take(p *Path) {
 	var appeared uint64
-	for i := range p.hops {
-		appeared += uint64(p.hops[i].part.First)
+	for i := range p.Hops {
+		appeared += uint64(p.Part[i].First)
 	}
-	for i := range p.hops {
-		part := p.hops[i].part
-		p.hops[i].part = loss.Part{}
+	for i := range p.Hops {
+		part := &p.Part[i]
 		appeared -= uint64(part.First)
-		if i+1 == len(p.hops) {
+		if i+1 == len(p.Hops) {
 			break
 		}
-		k, ok := topology.LinkOf(&p.hops[i].HopKey, &p.hops[i+1].HopKey)
-		if ok && !p.uncertain && appeared+uint64(part.Last) > 0 {
-			d.cross(k, p, appeared, &part)
+		k, ok := topology.LinkOf(&p.Hops[i].HopKey, &p.Hops[i+1].HopKey)
+		if ok && !p.Uncertain && appeared+uint64(part.Last) > 0 {
+			d.cross(k, p, appeared, part)
 		}
 	}
 }
 
-func (d *grayDetector) cross(k topology.LinkKey, p *path, appeared uint64, part *loss.Part) {
+func (d *grayDetector) cross(k topology.LinkKey, p *Path, appeared uint64, part *loss.Part) {
 	c := d.crossings[k]
 	if c == nil {
 		if len(d.crossings) >= loss.MaxLinks {
@@ -74,7 +73,7 @@ func (d *grayDetector) cross(k topology.LinkKey, p *path, appeared uint64, part 
 		c = &loss.Crossing{}
 		d.crossings[k] = c
 	}
-	c.Meet(p.hash, appeared, part)
+	c.Meet(p.Hash, appeared, part)
 }
 
 // finish looks at what the scan before found: only if others came over the link

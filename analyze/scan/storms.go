@@ -1,4 +1,4 @@
-package analyze
+package scan
 
 import (
 	"fmt"
@@ -21,9 +21,9 @@ func (d *stormDetector) begin() {
 	clear(d.storms)
 }
 
-func (d *stormDetector) observe(o *observation) {
-	for i := range o.drops {
-		at := &o.drops[i]
+func (d *stormDetector) observe(o *Observation) {
+	for i := range o.Drops {
+		at := &o.Drops[i]
 		event := stormOf(at)
 		storm := d.storms[event]
 		storm.Add(at)

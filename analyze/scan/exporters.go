@@ -1,4 +1,4 @@
-package analyze
+package scan
 
 import (
 	"fmt"
@@ -31,14 +31,14 @@ type exporterDetector struct {
 func newExporterDetector(s *scan) *exporterDetector {
 	d := &exporterDetector{scan: s, broken: map[brokenKey]uint64{}, nodes: map[uint32]*reportLoss{}}
 	// What was lost or broken before a restart is no news.
-	for _, e := range s.collector.Exporters {
+	for _, e := range s.source.Exporters {
 		var counts []exporterCount
 		for _, n := range e.Totals(nil) {
 			counts = append(counts, exporterCount{Total: n, told: n.Lost, restartsTold: n.Restarted})
 		}
 		d.counts = append(d.counts, counts)
 	}
-	for _, x := range s.collector.ExporterList() {
+	for _, x := range s.source.ExporterList() {
 		for reason, n := range brokenBy(&x) {
 			d.broken[brokenKeyOf(&x, reason)] = n
 		}
@@ -52,10 +52,10 @@ func (d *exporterDetector) begin() {
 	}
 }
 
-func (d *exporterDetector) observe(*observation) {}
+func (d *exporterDetector) observe(*Observation) {}
 
 func (d *exporterDetector) finish() {
-	for i, e := range d.collector.Exporters {
+	for i, e := range d.source.Exporters {
 		for account, total := range e.Totals(nil) {
 			if account == len(d.counts[i]) {
 				d.counts[i] = append(d.counts[i], exporterCount{})
@@ -70,7 +70,7 @@ func (d *exporterDetector) finish() {
 			d.countLost(before, now)
 		}
 	}
-	for _, x := range d.collector.ExporterList() {
+	for _, x := range d.source.ExporterList() {
 		d.brokenOf(&x)
 	}
 }
@@ -88,7 +88,7 @@ func (d *exporterDetector) exporter(key telemetry.ExporterKey, before, now expor
 	}
 	if now.told > before.told {
 		text := "reports were lost on the way here"
-		if silence := before.GapNs - before.gapFromNs; before.gapFromNs > 0 && silence > quietNs {
+		if silence := before.GapNs - before.gapFromNs; before.gapFromNs > 0 && silence > QuietNs {
 			text += fmt.Sprintf("; nobody knows when in %s, from the report before to the one that shows it",
 				time.Duration(silence).Round(time.Second/10))
 		}

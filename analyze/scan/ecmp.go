@@ -1,4 +1,4 @@
-package analyze
+package scan
 
 import (
 	"fmt"
@@ -36,26 +36,26 @@ func (d *groupDetector) begin() {
 	}
 }
 
-func (d *groupDetector) observe(o *observation) {
-	for i := range o.paths {
-		if p := &o.paths[i]; !p.dropped() && !p.uncertain {
-			d.take(p.path, p.n)
+func (d *groupDetector) observe(o *Observation) {
+	for i := range o.Paths {
+		if p := &o.Paths[i]; !p.dropped() && !p.Uncertain {
+			d.take(p)
 		}
 	}
 }
 
-// take adds n packets on p to the groups of its nodes.
-func (d *groupDetector) take(p *path, n uint64) {
+// take adds the packets on p to the groups of its nodes.
+func (d *groupDetector) take(p *Path) {
 	if !p.wholeAndSimple() {
 		return
 	}
-	end := len(p.hops) - 1
-	for i := range p.hops[:end] {
-		at := &p.hops[i]
+	end := len(p.Hops) - 1
+	for i := range p.Hops[:end] {
+		at := &p.Hops[i]
 		if at.Has&telemetry.HasEgressPort == 0 {
 			continue
 		}
-		k := groupKey{at.Node, p.hops[end].Node}
+		k := groupKey{at.Node, p.Hops[end].Node}
 		g := d.groups[k]
 		if g == nil {
 			if len(d.groups) >= maxGroups {
@@ -73,25 +73,23 @@ func (d *groupDetector) take(p *path, n uint64) {
 		if m.Packets == 0 {
 			m.Links = m.Links[:0]
 			for j := i; j < end; j++ {
-				link, _ := topology.LinkOf(&p.hops[j].HopKey, &p.hops[j+1].HopKey)
+				link, _ := topology.LinkOf(&p.Hops[j].HopKey, &p.Hops[j+1].HopKey)
 				m.Links = append(m.Links, link)
 			}
 		}
-		m.Packets += n
-		if !p.dropped() { // the same flows are on the path of the packets that arrive
-			m.Flows += uint64(p.sinceScan.flows)
-		}
+		m.Packets += p.N
+		m.Flows += uint64(p.Flows)
 	}
 }
 
 // wholeAndSimple reports whether all nodes of p are known, and different.
-func (p *path) wholeAndSimple() bool {
-	for i := range p.hops {
-		if p.hops[i].Has&telemetry.HasNode == 0 || p.hops[i].Missing > 0 {
+func (p *Path) wholeAndSimple() bool {
+	for i := range p.Hops {
+		if p.Hops[i].Has&telemetry.HasNode == 0 || p.Hops[i].Missing > 0 {
 			return false
 		}
 		for j := range i {
-			if p.hops[j].Node == p.hops[i].Node {
+			if p.Hops[j].Node == p.Hops[i].Node {
 				return false
 			}
 		}
@@ -145,7 +143,7 @@ func (d *groupDetector) stoodIn(g *ecmp.Group, m *ecmp.Member) bool {
 			continue
 		}
 		for _, k := range other.Links {
-			if o, ok := d.links.back[k]; ok && m.LastNs >= o.fromNs && m.LastNs <= o.toNs+quietNs {
+			if o, ok := d.links.back[k]; ok && m.LastNs >= o.fromNs && m.LastNs <= o.toNs+QuietNs {
 				return true
 			}
 		}

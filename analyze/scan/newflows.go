@@ -1,4 +1,4 @@
-package analyze
+package scan
 
 import (
 	"fmt"
@@ -12,15 +12,13 @@ import (
 // event: a network has many more flows than anybody wants to read about, and few nodes at which they come in.
 type newFlowDetector struct {
 	*scan
-	now map[newFlowKey]*newFlows
+	now map[NewFlowKey]*NewFlows
 }
 
-func (d *newFlowDetector) begin() { d.now = map[newFlowKey]*newFlows{} }
+func (d *newFlowDetector) begin() { d.now = map[NewFlowKey]*NewFlows{} }
 
-func (d *newFlowDetector) observe(o *observation) {
-	nodes, overflow := o.newFlows.take()
-	d.leftOut += overflow
-	for k, n := range nodes {
+func (d *newFlowDetector) observe(o *Observation) {
+	for k, n := range o.NewFlows {
 		if sum := d.now[k]; sum != nil {
 			sum.merge(n)
 		} else {
@@ -31,13 +29,13 @@ func (d *newFlowDetector) observe(o *observation) {
 
 func (d *newFlowDetector) finish() {
 	for k, n := range d.now {
-		d.log.Note(eventlog.Key{Kind: telemetry.EventNewFlow, Node: k.node, Unnamed: !k.known}, n.first, n.last,
-			n.flows, func(e *telemetry.Event) {
-				flow := telemetry.EndpointsOf(&n.flow)
+		d.log.Note(eventlog.Key{Kind: telemetry.EventNewFlow, Node: k.Node, Unnamed: !k.Known}, n.First, n.Last,
+			n.Flows, func(e *telemetry.Event) {
+				flow := telemetry.EndpointsOf(&n.Flow)
 				e.Severity, e.Flow, e.Text = telemetry.Info, &flow, "new flows"
-				if k.known {
-					d.at(e, &topology.HopKey{Node: k.node, Has: telemetry.HasNode})
-					e.Text = fmt.Sprintf("new flows come in at %s", d.name(k.node))
+				if k.Known {
+					d.at(e, &topology.HopKey{Node: k.Node, Has: telemetry.HasNode})
+					e.Text = fmt.Sprintf("new flows come in at %s", d.name(k.Node))
 				}
 			})
 	}

@@ -1,4 +1,4 @@
-package analyze
+package scan
 
 import (
 	"fmt"
@@ -13,13 +13,11 @@ import (
 
 const (
 	maxDropEnds = 1 << 12
-	// blackholeDrops is how many packets a place must have dropped to be a blackhole, and none of these flows arrived
+	// BlackholeDrops is how many packets a place must have dropped to be a blackhole, and none of these flows arrived
 	// meanwhile.
-	blackholeDrops = 10
+	BlackholeDrops = 10
 	// noBlackholeNs is how long a place that drops packets to nowhere is not looked at again.
 	noBlackholeNs = 10 * ScanNs
-	// maxDestinations bounds the destinations of a blackhole that are looked at.
-	maxDestinations = 4096
 	// looksPerScan bounds the places whose flows are looked at in a scan, which takes some 50 ms for a million flows.
 	looksPerScan = 16
 )
@@ -29,8 +27,8 @@ type dropEnd struct{ node, port uint32 }
 
 // droppedFlows are the flows whose packets were dropped at a place, between two scans.
 type droppedFlows struct {
-	flows, through uint64 // in all; of which a packet arrived afterwards
-	paths          []pathPlace
+	flows, through uint64          // in all; of which a packet arrived afterwards
+	paths          map[uint64]bool // that end there, by hash
 }
 
 // A blackholeDetector finds places where all packets of some flows are dropped, although their destinations can be
@@ -51,17 +49,17 @@ func newBlackholeDetector(s *scan, storms *stormDetector) *blackholeDetector {
 
 func (d *blackholeDetector) begin() { clear(d.drops) }
 
-func (d *blackholeDetector) observe(o *observation) {
-	for i := range o.paths {
-		if p := &o.paths[i]; p.dropped() {
-			d.take(o.Shard, p.place, p.path)
+func (d *blackholeDetector) observe(o *Observation) {
+	for i := range o.Paths {
+		if p := &o.Paths[i]; p.dropped() {
+			d.take(p)
 		}
 	}
 }
 
 // take adds the flows on p, which ends with a drop.
-func (d *blackholeDetector) take(shard *Shard, place int, p *path) {
-	last := &p.hops[len(p.hops)-1]
+func (d *blackholeDetector) take(p *Path) {
+	last := p.last()
 	if last.Has&telemetry.HasNode == 0 {
 		return
 	}
@@ -72,12 +70,12 @@ func (d *blackholeDetector) take(shard *Shard, place int, p *path) {
 			d.leftOut++
 			return
 		}
-		end = &droppedFlows{}
+		end = &droppedFlows{paths: map[uint64]bool{}}
 		d.drops[k] = end
 	}
-	end.flows += uint64(p.sinceScan.flows)
-	end.through += uint64(p.sinceScan.through)
-	end.paths = append(end.paths, pathPlace{shard, place, p.generation})
+	end.flows += uint64(p.Flows)
+	end.through += uint64(p.Through)
+	end.paths[p.Hash] = true
 }
 
 func (d *blackholeDetector) finish() {
@@ -98,13 +96,13 @@ func (d *blackholeDetector) finish() {
 			continue
 		}
 		fromNs := d.few.Join(key, &found, d.lastNs)
-		if found.Drops < blackholeDrops || end == nil || end.flows == 0 || looks == looksPerScan {
+		if found.Drops < BlackholeDrops || end == nil || end.flows == 0 || looks == looksPerScan {
 			continue
 		}
 		looks++
 		delete(d.few, key)
-		hole := d.lookInto(end)
-		if !hole.reachable {
+		hole, reachable := d.lookInto(end)
+		if !reachable {
 			d.fruitless[key] = d.nowNs + noBlackholeNs // scans for addresses that nobody has
 			continue
 		}
@@ -126,12 +124,12 @@ func (d *blackholeDetector) finish() {
 				flow := telemetry.EndpointsOf(&found.Flow)
 				e.Flow = &flow
 			}
-			e.Path = topology.PathID(hole.path)
-			e.Text = fmt.Sprintf("all packets of some flows to %s are dropped at %s: %s", drop.Prefixes(hole.to),
+			e.Path = topology.PathID(hole.Path)
+			e.Text = fmt.Sprintf("all packets of some flows to %s are dropped at %s: %s", drop.Prefixes(hole.To),
 				d.name(event.Node), e.ReasonName)
 			e.Evidence = append(
 				e.Evidence,
-				telemetry.Evidence{Name: "flows", Value: float64(hole.flows)},
+				telemetry.Evidence{Name: "flows", Value: float64(hole.Flows)},
 				telemetry.Evidence{Name: "first_drop_after", Value: float64(max(sinceNs-fromNs, 0)), Unit: "ns"},
 				telemetry.Evidence{
 					Name: "drops", Value: float64(found.Drops) * 1e9 / float64(d.nowNs-fromNs),
@@ -145,72 +143,20 @@ func (d *blackholeDetector) finish() {
 	d.few.Forget(d.nowNs)
 }
 
-// A blackhole is what flows tell of a place where their packets are dropped.
-type blackhole struct {
-	flows     int
-	to        map[telemetry.Addr]bool
-	path      uint64 // the lowest hash of those that end there
-	reachable bool   // packets to these destinations arrived, of these flows or others
-}
-
-// lookInto looks at the flows that end there: once for each place of drops that may be a blackhole.
-func (d *blackholeDetector) lookInto(end *droppedFlows) blackhole {
-	hole := blackhole{to: map[telemetry.Addr]bool{}}
-	ends := map[*Shard]map[uint32]uint16{}
-	for _, p := range end.paths {
-		if ends[p.shard] == nil {
-			ends[p.shard] = map[uint32]uint16{}
-		}
-		ends[p.shard][uint32(p.place)] = p.generation
+// lookInto looks at the flows that end there, and says whether packets to their destinations arrive, of these flows or
+// of others: once for each place of drops that may be a blackhole.
+func (d *blackholeDetector) lookInto(end *droppedFlows) (hole Ended, reachable bool) {
+	for _, owner := range d.source.Owners {
+		more := owner.EndedOn(end.paths, d.lastNs)
+		hole.add(&more)
 	}
-	for _, shard := range d.collector.Shards {
-		if ends[shard] == nil {
-			continue
-		}
-		shard.eachFlow(func(f *flow) bool {
-			fp := &f.paths[0]
-			if generation, ok := ends[shard][fp.path]; !fp.used || !ok || generation != fp.generation ||
-				fp.last < d.lastNs {
-				return true
-			}
-			if p := shard.pathOf(fp); p != nil && (hole.flows == 0 || p.hash < hole.path) {
-				hole.path = p.hash
-			}
-			hole.flows++
-			hole.reachable = hole.reachable || f.arrived
-			if len(hole.to) < maxDestinations {
-				hole.to[f.key.Dst] = true
-			}
-			return true
-		})
+	if hole.Flows == 0 || hole.Arrived {
+		return hole, hole.Arrived
 	}
-	for _, shard := range d.collector.Shards {
-		if hole.reachable || hole.flows == 0 {
-			break
-		}
-		shard.eachFlow(func(f *flow) bool {
-			hole.reachable = f.arrived && hole.to[f.key.Dst]
-			return !hole.reachable
-		})
-	}
-	return hole
-}
-
-// eachFlow calls f for every flow until it returns false. The shard is locked for 4096 flows at a time.
-func (s *Shard) eachFlow(f func(*flow) bool) {
-	for from := 0; ; from += chunkSize {
-		s.mu.Lock()
-		end := min(from+chunkSize, s.flows.count)
-		for place := from; place < end; place++ {
-			if !f(s.flows.at(place)) {
-				s.mu.Unlock()
-				return
-			}
-		}
-		done := end == s.flows.count
-		s.mu.Unlock()
-		if done {
-			return
+	for _, owner := range d.source.Owners {
+		if owner.Reached(hole.To) {
+			return hole, true
 		}
 	}
+	return hole, false
 }

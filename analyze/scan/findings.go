@@ -1,4 +1,4 @@
-package analyze
+package scan
 
 import (
 	"fmt"
@@ -44,7 +44,7 @@ func (d *findingDetector) toldInVain(f *finding.Sum, neighbours map[dropEnd]uint
 
 // noteRates notes nodes whose stamps count no nanoseconds.
 func (d *findingDetector) noteRates() {
-	for node, times := range d.collector.Timing.WrongRates() {
+	for node, times := range d.source.Timing.WrongRates() {
 		d.log.Note(eventlog.Key{Kind: telemetry.EventImplausible, Node: node, Reason: uint8(finding.WrongRate)},
 			d.lastNs,
 			d.nowNs, 1, func(e *telemetry.Event) {
@@ -58,32 +58,25 @@ func (d *findingDetector) noteRates() {
 	}
 }
 
-func (d *findingDetector) observe(o *observation) {
-	o.findings.Take(d.nowNs, func(f *finding.Finding) { d.take(o.Shard, f) })
+func (d *findingDetector) observe(o *Observation) {
+	for i := range o.Findings {
+		d.take(&o.Findings[i])
+	}
 }
 
-// take adds what a shard found of one event.
-func (d *findingDetector) take(shard *Shard, f *finding.Finding) {
+// take adds what one owner found of one event.
+func (d *findingDetector) take(f *Finding) {
 	key := eventlog.Key{
 		Kind: f.Kind, Node: f.Node, Port: f.Port, ToNode: f.ToNode, ToPort: f.ToPort,
 		Reason: uint8(f.Why), Rule: f.Rule + 1,
 	}
 	all := d.found[key]
 	if all == nil {
-		all = &finding.Sum{}
-		if shard.policy != nil {
-			all.Rule = shard.policy.RuleName(f.Rule)
-		}
+		all = &finding.Sum{Rule: f.RuleName}
 		d.found[key] = all
 	}
-	if !all.Add(f) {
-		return
-	}
-	all.Nodes = nil
-	if place, ok := shard.paths.byHash[f.Path]; ok {
-		for h := range shard.paths.paths[place].hops {
-			all.Nodes = append(all.Nodes, shard.paths.paths[place].hops[h].HopKey)
-		}
+	if all.Add(&f.Finding) {
+		all.Nodes = f.Route
 	}
 }
 
@@ -124,7 +117,7 @@ func (s *scan) nodeText(at *topology.HopKey) string {
 	if at.Has&telemetry.HasNode == 0 {
 		return string(slices.Repeat([]byte{'?'}, max(int(at.Missing), 1)))
 	}
-	if name := s.collector.Names()[at.Node]; name != "" {
+	if name := s.source.Names()[at.Node]; name != "" {
 		return name
 	}
 	return fmt.Sprint(at.Node)

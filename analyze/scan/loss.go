@@ -1,4 +1,4 @@
-package analyze
+package scan
 
 import (
 	"github.com/waybill-int/waybill/analyze/loss"
@@ -15,11 +15,11 @@ type lossDetector struct {
 }
 
 func newLossDetector(s *scan, links *linkDetector, gray *grayDetector, streams *streamDetector) *lossDetector {
-	return &lossDetector{s, links, gray, streams, loss.NewEstimator(s.collector.Losses)}
+	return &lossDetector{s, links, gray, streams, loss.NewEstimator(s.source.Losses)}
 }
 
 func (d *lossDetector) begin()               {}
-func (d *lossDetector) observe(*observation) {}
+func (d *lossDetector) observe(*Observation) {}
 
 func (d *lossDetector) finish() {
 	links := make(map[topology.LinkKey]loss.Cards, len(d.links.links))

@@ -1,4 +1,4 @@
-package analyze
+package scan
 
 import (
 	"fmt"
@@ -93,26 +93,28 @@ func newLinkDetector(s *scan) *linkDetector {
 func (d *linkDetector) begin() { clear(d.active) }
 
 // observe adds up what links and nodes carried.
-func (d *linkDetector) observe(o *observation) {
-	d.waitedNs = o.join.WindowNs
-	for _, p := range o.left {
-		d.departed(o.Shard, p)
+func (d *linkDetector) observe(o *Observation) {
+	d.waitedNs = o.WaitedNs
+	for i := range o.Left {
+		d.departed(&o.Left[i])
 	}
-	for i := range o.paths {
-		p := &o.paths[i]
-		told := p.n // packets of which the nodes so far, or some behind them, told
-		for h := range p.hops {
-			if p.hops[h].Has&telemetry.HasNode != 0 {
-				d.active[p.hops[h].Node] += told
+	for i := range o.Paths {
+		p := &o.Paths[i]
+		told := p.N // packets of which the nodes so far, or some behind them, told
+		for h := range p.Hops {
+			if p.Hops[h].Has&telemetry.HasNode != 0 {
+				d.active[p.Hops[h].Node] += told
 			}
-			if h > 0 && !p.uncertain && told > 0 {
-				d.carried(p.path, h, told)
+			if h > 0 && !p.Uncertain && told > 0 {
+				d.carried(p, h, told)
 			}
-			told -= min(uint64(p.hops[h].part.Last), told)
+			if len(p.Part) > 0 {
+				told -= min(uint64(p.Part[h].Last), told)
+			}
 		}
 	}
-	for i := range o.drops {
-		at := &o.drops[i]
+	for i := range o.Drops {
+		at := &o.Drops[i]
 		if at.Has&telemetry.HasNode != 0 {
 			d.active[at.Node] += at.N
 		}
@@ -121,8 +123,8 @@ func (d *linkDetector) observe(o *observation) {
 }
 
 // carried adds n packets that went on p to the hop at place h.
-func (d *linkDetector) carried(p *path, h int, n uint64) {
-	k, ok := topology.LinkOf(&p.hops[h-1].HopKey, &p.hops[h].HopKey)
+func (d *linkDetector) carried(p *Path, h int, n uint64) {
+	k, ok := topology.LinkOf(&p.Hops[h-1].HopKey, &p.Hops[h].HopKey)
 	if !ok {
 		return
 	}
@@ -136,33 +138,20 @@ func (d *linkDetector) carried(p *path, h int, n uint64) {
 		d.links[k] = l
 	}
 	l.packets += n
-	l.flows += uint64(p.sinceScan.flows)
-	if p.postcards {
+	l.flows += uint64(p.Flows)
+	if p.Postcards {
 		l.cards += n
 	}
 }
 
-// departed notes which flows left p for another path since the last scan.
-func (d *linkDetector) departed(shard *Shard, p *path) {
-	if p.uncertain {
-		return
-	}
+// departed notes that flows left a path for another since the last scan.
+func (d *linkDetector) departed(l *Left) {
 	if len(d.departures) == maxDepartures {
 		d.departures = slices.Delete(d.departures, 0, maxDepartures/4)
 	}
 	d.departures = append(d.departures, departure{
-		links: p.links(), to: shard.paths.paths[p.sinceScan.to].links(), flows: p.sinceScan.left, atNs: d.nowNs,
+		links: l.Links, to: l.To, flows: l.Flows, atNs: d.nowNs,
 	})
-}
-
-// links returns the links of p, as far as both ends are known.
-func (p *path) links() (list []topology.LinkKey) {
-	for h := 1; h < len(p.hops); h++ {
-		if k, ok := topology.LinkOf(&p.hops[h-1].HopKey, &p.hops[h].HopKey); ok {
-			list = append(list, k)
-		}
-	}
-	return list
 }
 
 // noteCut notes that packets were dropped because the link behind a port is down.
@@ -269,14 +258,14 @@ func (d *linkDetector) down(k topology.LinkKey, sinceNs int64) bool {
 func (d *linkDetector) silentTogether(k, back topology.LinkKey) bool {
 	l := d.links[k]
 	before := d.links[back].last - l.last
-	return before <= quietNs || l.rate*float64(before)/1e9 < expectedPackets
+	return before <= QuietNs || l.rate*float64(before)/1e9 < expectedPackets
 }
 
 // returned reports whether the flows went back to a link that had been down until then: what they left is well.
 func (d *linkDetector) returned(gone *departure) bool {
 	return slices.ContainsFunc(gone.to, func(k topology.LinkKey) bool {
 		o, ok := d.back[k]
-		return ok && max(gone.atNs-o.toNs, o.toNs-gone.atNs) <= quietNs
+		return ok && max(gone.atNs-o.toNs, o.toNs-gone.atNs) <= QuietNs
 	})
 }
 
