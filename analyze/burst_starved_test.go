@@ -74,7 +74,7 @@ func (c *starved) process(atNs int64, d test.Datagram, takes func(owner int) boo
 	c.batch.Reset()
 	c.decoder.Decode(d.Payload, d.Src, d.DstPort, &c.batch, &c.header[0])
 	for i := range c.batch.Reports {
-		owner := int(c.batch.Reports[i].Flow.Hash() % uint64(len(c.Shards)))
+		owner := c.batch.Reports[i].Flow.ShardOf(len(c.Shards))
 		if !takes(owner) {
 			others++
 			continue

@@ -81,7 +81,7 @@ func TestFateInStore(t *testing.T) {
 				Flow:  telemetry.FlowKey{SrcPort: uint16(r.ExpFloat64() * 200), DstPort: uint16(node)},
 			})
 			batch.Attribute(rig.e.Observe(h, nowNs), h)
-			shards[batch.Reports[0].Flow.Hash()%2].Process(&batch, nowNs)
+			shards[batch.Reports[0].Flow.ShardOf(2)].Process(&batch, nowNs)
 			nowNs += r.Int64N(second / 20)
 			if step%50 == 0 {
 				intervals.Look(nowNs, store.give)

@@ -161,7 +161,7 @@ func TestIntervalsConserve(t *testing.T) {
 		b := telemetry.Batch{}
 		b.Add(r)
 		now += 1e6 + int64(g.IntN(1e6))
-		c.Shards[r.Flow.Hash()%2].Process(&b, now)
+		c.Shards[r.Flow.ShardOf(2)].Process(&b, now)
 		if n := c.Counters().FlowsRejected; n > outside {
 			outside = n
 			truth.takeBack(r)

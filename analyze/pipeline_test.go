@@ -131,7 +131,7 @@ func BenchmarkPipelineShards(b *testing.B) {
 				var batch telemetry.Batch
 				var h telemetry.Header
 				decoder.Decode(d, exporterOf[i&3], 6000, &batch, &h)
-				half := batch.Reports[0].Flow.Hash() % 2
+				half := batch.Reports[0].Flow.ShardOf(2)
 				own[half] = append(own[half], d)
 			}
 			if shards == 1 {

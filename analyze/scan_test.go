@@ -238,7 +238,7 @@ func (v *virtualCollector) take(atNs int64, d test.Datagram) {
 	v.batch.Attribute(v.Exporters[0].Observe(v.header[:], atNs), v.header[:])
 	for i := range v.batch.Reports {
 		r := &v.batch.Reports[i]
-		owner := v.Shards[r.Flow.Hash()%uint64(len(v.Shards))]
+		owner := v.Shards[r.Flow.ShardOf(len(v.Shards))]
 		v.one.Reset()
 		v.one.Origin = v.batch.Origin
 		v.one.Add(&v.batch.Reports[i])

@@ -60,7 +60,7 @@ func (c *Collector) RestoreWaiting(content []byte, nowNs int64) error {
 	}
 	for i := range list {
 		w := &list[i]
-		s := c.Shards[w.Head.Key.Hash()%uint64(len(c.Shards))]
+		s := c.Shards[w.Head.Key.ShardOf(len(c.Shards))]
 		s.mu.Lock()
 		s.restoreWaiting(w, nowNs)
 		s.mu.Unlock()

@@ -59,7 +59,7 @@ type Settings struct {
 }
 
 // NewReceiver returns a receiver for socket; Run starts it. Without a socket there is nothing to run, and who calls
-// Receive gives it datagrams. A flow belongs to the owner that its hash, modulo their number, says.
+// Receive gives it datagrams. A flow belongs to the owner that FlowKey.ShardOf says.
 func NewReceiver(socket *Socket, settings *Settings, account Account, owners []Dispatcher) *Receiver {
 	r := &Receiver{
 		reader: reader{socket: socket}, decoder: telemetry.NewDecoder(settings.Points), account: account,
@@ -176,7 +176,7 @@ func (r *Receiver) distribute(b *telemetry.Batch, nowNs int64) {
 		report := &b.Reports[i]
 		owner := 0
 		if report.Is(telemetry.HasFlow) {
-			owner = int(report.Flow.Hash() % uint64(len(r.owners)))
+			owner = report.Flow.ShardOf(len(r.owners))
 		}
 		to := r.filling[owner]
 		if to == nil {

@@ -82,6 +82,16 @@ func (k *FlowKey) HashSeed(seed uint64) uint64 {
 	return mix(ports^h, uint64(k.Protocol)<<8|uint64(k.Tunnel)^0x589965cc75374cc3)
 }
 
+// ShardOf returns which of n shards a flow belongs to, from 0 on. The flow back belongs to the same one, so that what
+// is told of one direction can be compared with what is told of the other.
+func (k *FlowKey) ShardOf(n int) int {
+	end := func(a *Addr, port uint16) uint64 {
+		return mix(a.Hi^0xa0761d6478bd642f, a.Lo^uint64(port)<<48^0xe7037ed1a0b428db)
+	}
+	both := end(&k.Src, k.SrcPort) + end(&k.Dst, k.DstPort) // in either order
+	return int(mix(both^uint64(k.TunnelID), uint64(k.Protocol)<<8|uint64(k.Tunnel)^0x589965cc75374cc3) % uint64(n))
+}
+
 // mix is the folded 64x64 multiplication of wyhash.
 func mix(a, b uint64) uint64 {
 	hi, lo := bits.Mul64(a, b)

@@ -75,7 +75,7 @@ func (t *tested) run(d time.Duration) {
 		r := report(t.g, 6)
 		b := telemetry.Batch{}
 		b.Add(r)
-		t.collector.Shards[r.Flow.Hash()%2].Process(&b, t.now)
+		t.collector.Shards[r.Flow.ShardOf(2)].Process(&b, t.now)
 	}
 }
 
