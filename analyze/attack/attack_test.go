@@ -129,6 +129,25 @@ func TestSearch(t *testing.T) {
 	}
 }
 
+// Pulses that are too short to be told one by one are an attack, which begins with the first of them and has the
+// packets of all. What was no attack is forgotten.
+func TestShortPulses(t *testing.T) {
+	n := newNetwork(t, nil)
+	pulse := n.flood(camera, "192.0.2.1", 400, false)
+	n.look(15)
+	n.look(2, pulse)
+	n.look(25)
+	begin := n.nowNs
+	n.look(2, pulse)
+	n.look(8)
+	n.look(1, pulse)
+	a := n.only()
+	if a.BeginNs != begin || a.Offered.Packets != 3*400 || a.Pulses != 1 {
+		t.Errorf("begins %d ms behind the first pulse, with %d packets and %d pulses", (a.BeginNs-begin)/1e6,
+			a.Offered.Packets, a.Pulses)
+	}
+}
+
 // A rule of Transparent Security that tells a key and no flow is one of the attack whose device it names. It goes on as
 // long as the rule drops, although nothing reaches the target.
 func TestDropKeys(t *testing.T) {
@@ -595,7 +614,7 @@ func TestTakeBack(t *testing.T) {
 	c.TakeBack(&ends, &k, UDP, 500, 10)
 	c.Dropped(&ends, &k, UDP, 500, 1, true)
 	if got := looked(); got.Passed[UDP] != (Amount{10, 5000}) || got.Filtered[UDP] != (Amount{1, 500}) ||
-		got.Squares != 90 || got.Flows != 1 {
+		got.Squares != 90 || got.flows() != 1 {
 		t.Errorf("got %+v", got)
 	}
 	c.TakeBack(&ends, &k, UDP, 500, 10)

@@ -83,7 +83,7 @@ type Tally struct {
 	Passed   [numClasses]Amount // packets to it that no filter dropped
 	Filtered [numClasses]Amount // packets to it that a filter dropped
 	Lost     uint64             // packets of Passed that were dropped otherwise
-	Flows    uint64             // flows to it that were new, and packets of flows for which the table had no room
+	Flows    [numClasses]uint32 // flows to it that were new, and packets of flows for which the table had no room
 	// Squares is the variance of the number of packets that sampling leaves open.
 	Squares uint64
 }
@@ -92,23 +92,37 @@ func (t *Tally) merge(o *Tally) {
 	for c := range t.Passed {
 		t.Passed[c].add(o.Passed[c].Packets, o.Passed[c].Bytes)
 		t.Filtered[c].add(o.Filtered[c].Packets, o.Filtered[c].Bytes)
+		t.Flows[c] += o.Flows[c]
 	}
 	t.Out.add(o.Out.Packets, o.Out.Bytes)
 	t.Lost += o.Lost
-	t.Flows += o.Flows
 	t.Squares += o.Squares
+}
+
+// answerable is how many packets somebody could answer, or would not: those that were lost for want of room nobody got.
+func (t *Tally) answerable() uint64 {
+	sum := t.sum().Packets
+	return sum - min(t.Lost, sum)
 }
 
 // mayBeAnswered reports whether as many packets come back as where somebody wants them, or so few of them were sampled
 // that two standard deviations more would be.
 func (t *Tally) mayBeAnswered() bool {
-	sent, back := float64(t.sum().Packets), float64(t.Out.Packets)
-	each := 1 + float64(t.Squares)/max(sent, 1) // packets that one stands for
+	sent, back := float64(t.answerable()), float64(t.Out.Packets)
+	each := 1 + float64(t.Squares)/float64(max(t.sum().Packets, 1)) // packets that one stands for
 	unsure := 0.0
 	if t.Squares > 0 && back > 0 {
 		unsure = 2 * math.Sqrt(each/sent+each/back)
 	}
-	return back*(1+unsure) >= answeredShare*sent
+	return sent > 0 && back*(1+unsure) >= answeredShare*sent
+}
+
+// flows are those of all classes.
+func (t *Tally) flows() (n uint64) {
+	for _, of := range t.Flows {
+		n += uint64(of)
+	}
+	return n
 }
 
 // Offered is what came of a class, whether a filter dropped it or not.
@@ -203,7 +217,7 @@ type Rule struct {
 const maxRules = 4096
 
 // RowBytes is what a row of Counts takes of memory.
-const RowBytes = 320
+const RowBytes = 325
 
 // NewCounts returns counts of at most so many addresses, rounded up to a power of two.
 func NewCounts(targets int, seed uint64) *Counts {
@@ -330,7 +344,7 @@ func (c *Counts) Passed(e *Ends, key *telemetry.FlowKey, class Class, bytes, wei
 		r.Squares += w * (w - 1)
 	}
 	if isNew {
-		r.Flows++
+		r.Flows[class]++
 	}
 	if r.watch == 0 {
 		return nil
@@ -379,7 +393,7 @@ func (c *Counts) Dropped(e *Ends, key *telemetry.FlowKey, class Class, bytes, we
 		return nil
 	}
 	if isNew {
-		r.Flows++
+		r.Flows[class]++
 	}
 	r.Squares += w * (w - 1)
 	if filter {

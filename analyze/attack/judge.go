@@ -25,6 +25,7 @@ func (s *Search) judge(st *state, shards []Shard, nowNs int64) {
 		st.ring = make([]look, 0, ringLen)
 	}
 	if len(st.ring) == ringLen {
+		st.first.keep(&st.ring[0])
 		copy(st.ring, st.ring[1:])
 		st.ring = st.ring[:ringLen-1]
 	}
@@ -36,11 +37,11 @@ func (s *Search) judge(st *state, shards []Shard, nowNs int64) {
 		s.goesOn(st, times, fixed, nowNs)
 		if st.attack.EndNs != 0 {
 			s.unwatch(st, shards)
-			st.attack, st.ring, st.hits = nil, nil, 0
+			st.attack, st.ring = nil, nil
+			st.forgetHits()
 		}
 	case exceeds && (fixed || !s.isLearning(st, nowNs)) && !s.isCovered(st, nowNs):
-		st.hits++
-		st.calm = 0
+		st.hit(s, nowNs)
 		if st.watch == nil && (fixed || !st.isTransfer()) {
 			s.watch(st, shards)
 		}
@@ -49,12 +50,39 @@ func (s *Search) judge(st *state, shards []Shard, nowNs int64) {
 		}
 	case st.ring != nil:
 		if st.calm++; st.calm >= 2*ringLen { // pulses come again
-			st.hits = 0
+			st.forgetHits()
 			s.unwatch(st, shards)
 		}
 		if times < warm && st.hits == 0 && st.calm > ringLen {
 			st.ring, st.calm = nil, 0
 		}
+	}
+}
+
+// hit counts the look at nowNs as one that exceeds the limits.
+func (st *state) hit(s *Search, nowNs int64) {
+	if st.hits == 0 {
+		st.first = &onset{beginNs: s.beginOf(st)}
+	}
+	if f := st.first; f != nil {
+		if st.calm > 0 && f.hitNs > 0 {
+			f.pauseNs = s.lastNs - f.hitNs
+		}
+		if f.hitNs = nowNs; len(f.gone) == maxGone {
+			st.first = nil
+		}
+	}
+	st.hits++
+	st.calm = 0
+}
+
+// forgetHits says that what exceeded was no attack, or is over.
+func (st *state) forgetHits() { st.hits, st.first = 0, nil }
+
+// keep keeps a look that leaves the ring, if it came since the first that exceeded.
+func (f *onset) keep(l *look) {
+	if f != nil && l.toNs > f.beginNs && len(f.gone) < maxGone {
+		f.gone = append(f.gone, *l)
 	}
 }
 
@@ -91,7 +119,7 @@ func (st *state) isTransfer() bool {
 	for i := range st.ring {
 		sum.merge(&st.ring[i].Tally)
 	}
-	return sum.Flows < fewSources && sum.mayBeAnswered() && 3*sum.offered(SYN).Packets <= sum.offered(TCP).Packets
+	return sum.flows() < fewSources && sum.mayBeAnswered() && 3*sum.offered(SYN).Packets <= sum.offered(TCP).Packets
 }
 
 // makeRoom ends the watch of a target that is not attacked, and reports whether there is room for one that may be.
@@ -187,19 +215,30 @@ func (s *Search) decide(st *state, shards []Shard, fixed bool, nowNs int64) {
 		return
 	}
 	begin := s.beginOf(st)
+	var gone []look
+	pulses := 0
+	if f := st.first; f != nil && begin-f.beginNs > 2*LookNs { // it came in pulses
+		begin, gone = f.beginNs, f.gone
+		if f.pauseNs > second {
+			pulses++
+		}
+	}
 	a := &Attack{
 		Target: st.Target, Bits: st.bits, Kind: v.kind, State: telemetry.AttackActive, BeginNs: begin, LastNs: nowNs,
 		NowNs: nowNs, Effect: -1, Signs: v.signs, Sources: sources, Fixed: fixed, classes: classes, step: second,
-		rules: map[RuleKey]*ruleOf{},
+		rules: map[RuleKey]*ruleOf{}, Pulses: pulses,
 	}
 	if counted < fewCounted && !fixed {
 		a.State = telemetry.AttackSuspected
 	}
-	for i := range st.ring {
-		if st.ring[i].toNs > begin {
-			s.addLook(st, a, &st.ring[i])
+	for _, looks := range [][]look{gone, st.ring} {
+		for i := range looks {
+			if looks[i].toNs > begin {
+				s.addLook(st, a, &looks[i])
+			}
 		}
 	}
+	st.first = nil
 	if st.attack = a; st.watch == nil {
 		s.totals.Unwatched++
 	}
@@ -236,7 +275,7 @@ func (s *Search) verdict(st *state, t *Tally, more [numClasses]rate, all rate, s
 		}
 	}
 	of := t.offered(worst)
-	answered := float64(t.Out.Packets) / float64(max(sum.Packets, 1))
+	answered := float64(t.Out.Packets) / float64(max(t.answerable(), 1))
 	kind := kindOf[worst]
 	if st.bits < 128 {
 		kind = telemetry.AttackCarpet
@@ -247,7 +286,7 @@ func (s *Search) verdict(st *state, t *Tally, more [numClasses]rate, all rate, s
 		{Name: classNames[worst], Value: round(float64(of.Packets) / float64(max(sum.Packets, 1)))},
 		{Name: "answered", Value: round(answered)},
 		{Name: "mean_length", Value: round(float64(of.Bytes) / float64(max(of.Packets, 1))), Unit: "B"},
-		{Name: "new_flows", Value: float64(t.Flows)},
+		{Name: "new_flows", Value: float64(t.flows())},
 	}}
 	if st.bits < 128 {
 		v.signs = append(v.signs, telemetry.Evidence{Name: "addresses", Value: float64(st.addresses)})
@@ -264,8 +303,8 @@ func (s *Search) verdict(st *state, t *Tally, more [numClasses]rate, all rate, s
 		return verdict{}
 	case isAnswered, unsure:
 		v.kind = telemetry.AttackSurge
-	case worst != SYN && st.bits == 128 && froms <= 1 && t.Flows <= 1, // a transfer, or a camera
-		worst != SYN && st.bits < 128 && froms <= 1 && t.Flows <= fewFlows*uint64(st.addresses): // all see one film
+	case worst != SYN && st.bits == 128 && froms <= 1 && t.flows() <= 1, // a transfer, or a camera
+		worst != SYN && st.bits < 128 && froms <= 1 && int(t.Flows[worst]) <= fewFlows*st.addresses: // all see one film
 		v.kind = telemetry.AttackSurge
 	}
 	return v
@@ -286,7 +325,7 @@ func (s *Search) beginOf(st *state) int64 {
 		return st.floor.of(more.bps, more.pps)
 	}
 	last := len(st.ring) - 1
-	steady := (of(last) + of(last-1)) / 2
+	steady := (of(last) + of(max(last-1, 0))) / 2
 	first := last
 	for first > 0 && of(first-1) >= 0.05*steady {
 		first--

@@ -162,7 +162,11 @@ func textOf(r *telemetry.Attack) string {
 	}
 	fmt.Fprintf(&b, ", at most %s", unit.RateText(r.PeakBPS, " "))
 	if r.Effectiveness != nil {
-		fmt.Fprintf(&b, "; filters drop %.3g %% of it", 100**r.Effectiveness)
+		what := "it"
+		if r.FilteredPackets+r.Lost >= r.Packets { // nobody may see what gets through
+			what = "what is seen of it"
+		}
+		fmt.Fprintf(&b, "; filters drop %.3g %% of %s", 100**r.Effectiveness, what)
 	}
 	if r.Kind == telemetry.AttackSurge {
 		b.WriteString("; looks like wanted traffic, not an attack")

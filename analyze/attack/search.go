@@ -71,6 +71,7 @@ type state struct {
 	inSec  Tally  // since the latest second began
 	ring   []look // the latest, if it is near its limits
 	hits   int    // looks that exceed, since it was calm
+	first  *onset // of these; nil: there are none, or more than are kept
 	calm   int    // looks in a row that do not
 	sends  bool   // packets from it were seen
 	watch  *watching
@@ -81,6 +82,18 @@ type state struct {
 	heardNs   int64
 	addresses int // of a prefix that is attacked
 }
+
+// An onset is the first of the looks that exceed the limits, until it is decided what they are. Pulses may be too short
+// for that one by one.
+type onset struct {
+	beginNs int64  // when the rate rose
+	gone    []look // those since then that are not in the ring any more, at most maxGone
+	hitNs   int64  // end of the latest look that exceeded
+	pauseNs int64  // from one before that to it, if others are between them
+}
+
+// maxGone is for how many looks it is remembered when the first began.
+const maxGone = 6 * ringLen
 
 // A watching is a target whose sources are counted.
 type watching struct {
