@@ -105,6 +105,9 @@ func (s *Shard) attackSource(w *attack.Watch, f *flow, nowNs int64) {
 	if fp := &f.paths[0]; fp.used {
 		if path := s.pathOf(fp); path != nil {
 			p.Path, p.HasPath = path.hash, !p.Filtered
+			if last := &path.hops[len(path.hops)-1].HopKey; last.Has&telemetry.HasNode != 0 {
+				p.Last, p.HasLast = last.Node, !p.Filtered
+			}
 			if first := &path.hops[0].HopKey; first.Has&telemetry.HasNode != 0 {
 				p.Gateway, p.HasNode = first.Node, true
 			}

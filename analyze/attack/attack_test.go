@@ -91,7 +91,7 @@ func (n *network) flood(device uint64, dst string, packets int, filtered bool) f
 			if w != nil {
 				w.Count(&ends, &Packet{
 					Class: UDP, Bytes: 500, Weight: 1, Filtered: filtered, Device: device, HasDevice: true, Src: k.Src,
-					Port: 53, FlowNs: first, NowNs: n.nowNs,
+					Port: 53, FlowNs: first, NowNs: n.nowNs, Last: 7, HasLast: !filtered,
 				})
 			}
 		}
@@ -145,6 +145,41 @@ func TestShortPulses(t *testing.T) {
 	if a.BeginNs != begin || a.Offered.Packets != 3*400 || a.Pulses != 1 {
 		t.Errorf("begins %d ms behind the first pulse, with %d packets and %d pulses", (a.BeginNs-begin)/1e6,
 			a.Offered.Packets, a.Pulses)
+	}
+}
+
+// onEvent is a network whose nodes tell of some packets only.
+type onEvent struct{}
+
+func (onEvent) Partly(uint32) bool { return true }
+func (onEvent) SomePartly() bool   { return true }
+
+// Where nodes tell of some packets only, what gets through filters is not known, unless nothing does, and data that
+// nobody acknowledges is no flood: the acknowledgements may not be told of. A flood that nobody answers is one.
+func TestPartlyReported(t *testing.T) {
+	n := newNetwork(t, nil)
+	n.search.Reporting = onEvent{}
+	n.look(15)
+	data, ack := key("10.0.9.9", "192.0.2.9", 6, 443), key("192.0.2.9", "10.0.9.9", 6, 443)
+	var there, back Ends
+	upload := func() {
+		for range 400 {
+			n.counts.Passed(&there, &data, TCP, 1400, 1)
+		}
+		n.counts.Passed(&back, &ack, TCP, 40, 1)
+	}
+	through, filtered := n.flood(camera, "192.0.2.1", 200, false), n.flood(camera, "192.0.2.1", 200, true)
+	n.look(10, upload, through, filtered)
+	a := n.only()
+	r := a.Record("1", time.Unix(0, a.BeginNs), nil)
+	if a.Kind != telemetry.AttackUDP || a.State != telemetry.AttackActive || r.Effectiveness != nil ||
+		r.Devices[0].Effectiveness != nil || !strings.Contains(r.Text, "filters drop some of it") {
+		t.Errorf("got %v %v of %v: %s", a.State, a.Kind, r.Effectiveness, r.Text)
+	}
+	n.look(12, filtered, filtered)
+	r = a.Record("1", time.Unix(0, a.BeginNs), nil)
+	if a.State != telemetry.AttackMitigated || r.Effectiveness == nil || *r.Effectiveness != 1 {
+		t.Errorf("got %v of %v: %s", a.State, r.Effectiveness, r.Text)
 	}
 }
 

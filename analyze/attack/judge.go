@@ -204,6 +204,9 @@ func (s *Search) decide(st *state, shards []Shard, fixed bool, nowNs int64) {
 		d += float64(st.ring[i].toNs-st.ring[i].fromNs) / 1e9
 	}
 	more, all := s.excess(st, &sum, d)
+	if all == (rate{}) && !fixed {
+		return // it came in pulses, and these are over
+	}
 	classes := s.classes(st, more, all)
 	sources := s.sources(st, shards, classes)
 	counted := float64(sum.sum().Packets) // packets that were really seen
@@ -296,8 +299,11 @@ func (s *Search) verdict(st *state, t *Tally, more [numClasses]rate, all rate, s
 		return v
 	}
 	froms := max(len(sources.Addresses), sources.DevicesTotal)
-	isAnswered := worst != SYN && t.mayBeAnswered()
-	unsure := worst == TCP && !st.sends // no telemetry of the way back
+	// Where nodes tell of some packets only, nobody knows whether connections are used, nor what comes back of their
+	// data.
+	partly := s.Reporting != nil && s.Reporting.SomePartly()
+	isAnswered := (worst != SYN || partly) && t.mayBeAnswered()
+	unsure := worst == TCP && (!st.sends || partly) // no telemetry of the way back, or of a part of it
 	switch {
 	case isAnswered && froms < fewSources, unsure && froms < fewSources:
 		return verdict{}
@@ -464,9 +470,10 @@ func (s *Search) goesOn(st *state, times float64, fixed bool, nowNs int64) {
 	before := a.State
 	switch {
 	case a.Kind == telemetry.AttackSurge:
-	case a.Effect >= mitigatedShare && filtered > 0:
+	case a.Effect >= mitigatedShare && filtered > 0 && (a.Effect == 1 || !a.Sources.Partly):
 		a.State = telemetry.AttackMitigated
-	case a.State == telemetry.AttackMitigated && a.Effect < stillShare && isThere:
+	case a.State == telemetry.AttackMitigated && isThere &&
+		(a.Effect < stillShare || a.Sources.Partly && a.Effect < 1):
 		a.State = telemetry.AttackActive
 	}
 	if a.State != before {
@@ -584,6 +591,7 @@ func (s *Search) sources(st *state, shards []Shard, classes [numClasses]bool) (a
 	type table = map[[2]uint64]*source
 	t := struct{ devices, addresses, gateways, paths, filters table }{table{}, table{}, table{}, table{}, table{}}
 	ports := map[uint16]uint64{}
+	var last []uint32
 	var bytes, packets uint64
 	for i, shard := range shards {
 		shard.Attacks(func(*Counts) {
@@ -614,11 +622,13 @@ func (s *Search) sources(st *state, shards []Shard, classes [numClasses]bool) (a
 					}
 				}
 			}
+			last = append(last, w.last[:w.lasts]...)
 			ports[w.port] += w.portVotes
 			bytes += w.bytes
 			packets += w.packets
 		})
 	}
+	all.Partly = s.Reporting != nil && slices.ContainsFunc(last, s.Reporting.Partly)
 	isSYN := classes[SYN] && !classes[TCP]
 	all.Devices = list(t.devices, bytes, func(o *Source, s *source) bool {
 		o.Device, o.OneExporter = s.key, !s.several

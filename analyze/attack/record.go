@@ -19,15 +19,15 @@ func (a *Attack) Record(id string, begin time.Time, names map[uint32]string) *te
 		Packets: a.Offered.Packets, Bytes: a.Offered.Bytes, Uncertainty: a.Within(),
 		BPS: a.Now.BPS, PPS: a.Now.PPS, RateUncertainty: a.Now.Within, PeakBPS: a.Peak.BPS, PeakPPS: a.Peak.PPS,
 		FilteredPackets: a.Filtered.Packets, FilteredBytes: a.Filtered.Bytes, Collateral: a.Stray, Lost: a.Lost,
-		Devices: sourcesOf(names, a.Sources.Devices, func(o *telemetry.AttackSource, s *Source) {
+		Devices: a.Sources.records(names, a.Sources.Devices, func(o *telemetry.AttackSource, s *Source) {
 			o.Device = telemetry.DeviceText(s.Device)
 		}),
 		DevicesTotal: a.Sources.DevicesTotal,
-		Gateways:     sourcesOf(names, a.Sources.Gateways, nil),
-		Paths: sourcesOf(names, a.Sources.Paths, func(o *telemetry.AttackSource, s *Source) {
+		Gateways:     a.Sources.records(names, a.Sources.Gateways, nil),
+		Paths: a.Sources.records(names, a.Sources.Paths, func(o *telemetry.AttackSource, s *Source) {
 			o.Path = topology.PathID(s.Path)
 		}),
-		Addresses: sourcesOf(names, a.Sources.Addresses, func(o *telemetry.AttackSource, s *Source) {
+		Addresses: a.Sources.records(names, a.Sources.Addresses, func(o *telemetry.AttackSource, s *Source) {
 			o.Address = s.Addr.String()
 		}),
 		Filters: []telemetry.AttackFilter{}, CountError: a.Sources.TooMany,
@@ -57,9 +57,9 @@ func (a *Attack) Record(id string, begin time.Time, names map[uint32]string) *te
 		end := at(a.EndNs)
 		r.End = &end
 	}
-	if a.Effect >= 0 {
-		effect := a.Effect
-		r.Effectiveness = &effect
+	r.Effectiveness = a.Sources.effect(a.Effect)
+	if a.Sources.Partly {
+		r.Evidence = append(r.Evidence, telemetry.Evidence{Name: "partly_reported", Value: 1})
 	}
 	for i := range a.Sources.Filters {
 		f := &a.Sources.Filters[i]
@@ -79,25 +79,31 @@ func (a *Attack) Record(id string, begin time.Time, names map[uint32]string) *te
 	if a.Pulses > 0 {
 		r.Evidence = append(r.Evidence, telemetry.Evidence{Name: "pulses", Value: float64(a.Pulses + 1)})
 	}
-	r.Text = textOf(r)
+	r.Text = textOf(r, a.Sources.Partly)
 	return r
 }
 
 // MaxSources bounds the gateways, paths and addresses of a record.
 const MaxSources = 256
 
-func sourcesOf(names map[uint32]string, list []Source, fill func(*telemetry.AttackSource, *Source),
+// effect returns the share that filters drop; nil: it is not known. What they drop is told packet by packet; where of
+// what gets through only some is told, it is known if nothing does.
+func (all *Sources) effect(share float64) *float64 {
+	if share < 0 || all.Partly && share < 1 {
+		return nil
+	}
+	return &share
+}
+
+func (all *Sources) records(names map[uint32]string, list []Source, fill func(*telemetry.AttackSource, *Source),
 ) []telemetry.AttackSource {
-	all := []telemetry.AttackSource{}
+	records := []telemetry.AttackSource{}
 	for i := range list {
 		s := &list[i]
 		o := telemetry.AttackSource{
 			Packets: s.Packets, Bytes: s.Bytes, Share: s.Share, Filtered: s.Filtered, Error: s.TooMany,
 			First: time.Unix(0, s.FirstNs).UTC(), Last: time.Unix(0, s.LastNs).UTC(), OneExporter: s.OneExporter,
-		}
-		if s.Effect >= 0 {
-			effect := s.Effect
-			o.Effectiveness = &effect
+			Effectiveness: all.effect(s.Effect),
 		}
 		if s.HasNode {
 			node := s.Node
@@ -109,11 +115,11 @@ func sourcesOf(names map[uint32]string, list []Source, fill func(*telemetry.Atta
 		if fill != nil {
 			fill(&o, s)
 		}
-		if all = append(all, o); o.Device == "" && len(all) >= MaxSources {
+		if records = append(records, o); o.Device == "" && len(records) >= MaxSources {
 			break
 		}
 	}
-	return all
+	return records
 }
 
 // loudGateways returns how many gateways an attack comes by, without those at the end of the list by which a few
@@ -132,7 +138,7 @@ func loudGateways(list []telemetry.AttackSource) int {
 
 // textOf says what happens: "udp flood of 192.0.2.80 port 53 by 4 devices behind 3 gateways, 16 Mbit/s, filters
 // drop 99.8 % of it".
-func textOf(r *telemetry.Attack) string {
+func textOf(r *telemetry.Attack, partly bool) string {
 	var b strings.Builder
 	what, of := strings.ReplaceAll(r.Kind.String(), "_", " "), " of "
 	if r.Kind == telemetry.AttackReflection || r.Kind == telemetry.AttackSurge {
@@ -161,12 +167,16 @@ func textOf(r *telemetry.Attack) string {
 		fmt.Fprintf(&b, " by way of %s", number(gateways, "gateway"))
 	}
 	fmt.Fprintf(&b, ", at most %s", unit.RateText(r.PeakBPS, " "))
-	if r.Effectiveness != nil {
-		what := "it"
-		if r.FilteredPackets+r.Lost >= r.Packets { // nobody may see what gets through
-			what = "what is seen of it"
-		}
-		fmt.Fprintf(&b, "; filters drop %.3g %% of %s", 100**r.Effectiveness, what)
+	switch {
+	case partly && r.Effectiveness == nil && r.FilteredPackets > 0:
+		b.WriteString("; filters drop some of it, and nodes report some of the packets that they let through")
+	case partly:
+		b.WriteString("; nodes report some of its packets only")
+	case r.Effectiveness == nil:
+	case r.FilteredPackets+r.Lost >= r.Packets: // nobody may see what gets through
+		fmt.Fprintf(&b, "; filters drop %.3g %% of what is seen of it", 100**r.Effectiveness)
+	default:
+		fmt.Fprintf(&b, "; filters drop %.3g %% of it", 100**r.Effectiveness)
 	}
 	if r.Kind == telemetry.AttackSurge {
 		b.WriteString("; looks like wanted traffic, not an attack")

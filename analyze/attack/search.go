@@ -45,6 +45,14 @@ const (
 
 var zeroAddr netip.Addr
 
+// Reporting is what is known of how nodes choose the packets that they tell of.
+type Reporting interface {
+	// Partly reports whether a node tells of some of its packets only, as far as one knows, and not of 1 in so many.
+	Partly(node uint32) bool
+	// SomePartly reports whether some node does.
+	SomePartly() bool
+}
+
 // A Shard lets a function have its counts, locked.
 type Shard interface {
 	Attacks(func(*Counts))
@@ -165,6 +173,7 @@ type Sources struct {
 	Port                                uint16
 	HasPort                             bool
 	TooMany                             uint64 // packets that one of them may have too many
+	Partly                              bool   // where it leaves the network nodes tell of some packets only
 }
 
 // A Source is a part of an attack by where it comes from.
@@ -206,6 +215,9 @@ type Totals struct {
 
 // A Search finds attacks in the counts of some shards. One goroutine calls it.
 type Search struct {
+	// Reporting says of which packets nodes tell; nil: of all.
+	Reporting Reporting
+
 	config   Config
 	targets  map[Target]*state
 	prefixes map[Target]*state

@@ -2,6 +2,7 @@ package attack
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -16,6 +17,7 @@ const (
 	maxGateways  = 512
 	maxPaths     = 512
 	maxFilters   = 512
+	maxLast      = 4
 )
 
 // A Packet is what is told of a packet to a target that is watched.
@@ -27,8 +29,9 @@ type Packet struct {
 	Device             uint64
 	Gateway            uint32 // the first node on its way
 	Path               uint64
+	Last               uint32 // and the last one, which tells of it
 	HasDevice, HasNode bool
-	HasPath            bool
+	HasPath, HasLast   bool
 	Src                telemetry.Addr
 	Port               uint16 // destination
 	Exporter           uint32 // who reported it
@@ -44,11 +47,13 @@ type Watch struct {
 	sinceNs int64            // flows that are older are usual traffic, and no part of it; 0: all are
 
 	devices, addresses, gateways, paths sources
-	filters                             sources // nodes that drop packets
-	port                                uint16  // that of most packets, if one has more than half
-	portVotes                           uint64  // for port, less those for others
-	packets                             uint64  // all that was counted
-	bytes                               uint64  // of all that was counted
+	filters                             sources         // nodes that drop packets
+	port                                uint16          // that of most packets, if one has more than half
+	portVotes                           uint64          // for port, less those for others
+	packets                             uint64          // all that was counted
+	bytes                               uint64          // of all that was counted
+	last                                [maxLast]uint32 // nodes where it leaves the network, the first of them
+	lasts                               int
 }
 
 func newWatch(t Target, bits int, classes [numClasses]bool, sinceNs int64) *Watch {
@@ -87,6 +92,10 @@ func (w *Watch) Count(e *Ends, p *Packet) {
 	}
 	if p.FlowNs < w.sinceNs {
 		return
+	}
+	if p.HasLast && w.lasts < maxLast && !slices.Contains(w.last[:w.lasts], p.Last) {
+		w.last[w.lasts] = p.Last
+		w.lasts++
 	}
 	n := uint64(max(p.Weight, 1))
 	bytes := n * uint64(p.Bytes)

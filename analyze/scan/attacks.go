@@ -4,6 +4,7 @@ import (
 	"math"
 	"net/netip"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -21,6 +22,7 @@ func (s *Scanner) FindAttacks(c attack.Config, before *attack.Usual, ago time.Du
 	for _, owner := range s.source.Owners {
 		s.attacks.shards = append(s.attacks.shards, owner)
 	}
+	s.attacks.search.Reporting = s.attacks
 	events, _ := s.log.Events(IsAttack, math.MaxInt) // of a process before this one
 	for i := range slices.Backward(events) {
 		e := &events[i]
@@ -70,6 +72,8 @@ type attackDetector struct {
 	next    atomic.Pointer[attack.Config] // to be configured at the next look; nil: it stays
 	usual   atomic.Pointer[attack.Usual]  // as of usualNs
 	usualNs int64
+	rates   func() func(uint32) telemetry.SampleRate // of nodes, as of this look
+	partly  func() bool                              // whether one of them is known to tell of some packets only
 
 	// Records of attacks that are over keep all their devices as long as there is room.
 	ended   []endedAttack // the oldest first
@@ -107,6 +111,7 @@ func (d *attackDetector) look(nowNs int64) {
 	if c := d.next.Swap(nil); c != nil {
 		d.search.Configure(*c)
 	}
+	d.rates, d.partly = sync.OnceValue(d.source.SampleRates), sync.OnceValue(d.findPartly)
 	for _, a := range d.search.Look(d.shards, nowNs) {
 		d.note(a)
 	}
@@ -116,6 +121,32 @@ func (d *attackDetector) look(nowNs int64) {
 		d.usual.Store(d.search.Usual())
 		d.usualNs = nowNs
 	}
+}
+
+// Partly implements attack.Reporting. A node of which that is not known does as others do.
+func (d *attackDetector) Partly(node uint32) bool {
+	switch d.rates()(node) {
+	case telemetry.SamplePart, telemetry.SampleOnEvent:
+		return true
+	case telemetry.SampleUnknown:
+		return d.partly()
+	}
+	return false
+}
+
+// SomePartly implements attack.Reporting.
+func (d *attackDetector) SomePartly() bool { return d.partly() }
+
+func (d *attackDetector) findPartly() bool {
+	for _, e := range d.source.Exporters {
+		for _, total := range e.Totals(nil) {
+			rate := d.rates()(total.Key.Node)
+			if total.Key.HasNode && (rate == telemetry.SamplePart || rate == telemetry.SampleOnEvent) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // usualEveryNs is how often it is noted what is usual: it changes within minutes.
