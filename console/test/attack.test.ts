@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { marksOf, stepsOf } from '../src/pages/attack/overtime';
 import { bits } from '../src/lib/format';
-import { adviceOf, signText, targetText } from '../src/pages/attack/words';
+import { adviceOf, signText, stateText, targetText, through } from '../src/pages/attack/words';
 
 const at = (second: number): string => new Date(second * 1000).toISOString();
 const point = (second: number, ms: number, packets: number, filtered = 0) => ({
@@ -33,6 +33,12 @@ test('what is said of an attack', () => {
   expect(signText({ name: 'answered', value: 0.0061 })).toContain('0.61 %');
   expect(signText({ name: 'udp', value: 0.993 })).toBe('99.3 % of the packets are udp');
   expect(signText({ name: 'usual', value: 12, unit: 'packets/s' })).toBe('usual here: 12 packets a second');
+  expect(signText({ name: 'partly_reported', value: 1 })).toContain('some of its packets only');
+  expect(through({ pps: 200, effectiveness: 0.75, filtered_packets: 9 })).toBe(50);
+  expect(through({ pps: 200, filtered_packets: 0 })).toBe(200);
+  expect(through({ pps: 200, filtered_packets: 9 })).toBe(undefined);
+  expect(stateText({ state: 'active', pps: 200, filtered_packets: 9 })).toContain('not known');
+  expect(stateText({ state: 'active', pps: 200, filtered_packets: 0 })).toContain('reaches its target');
   const a = { kind: 'udp_flood', state: 'active', devices: null, gateways: null, collateral: 0 };
   expect(adviceOf(a)).toContain('no report says where it comes from');
   expect(adviceOf({ ...a, kind: 'surge' })).toContain('Nothing');

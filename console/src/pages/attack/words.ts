@@ -39,6 +39,7 @@ const signs: Record<string, (s: Sign) => string> = {
   addresses: (s) => `${number(s.value)} addresses of the prefix get it`,
   pulses: (s) => `${number(s.value)} pulses: it stops and comes again`,
   fixed_limit: () => 'more than the fixed limit of the configuration',
+  partly_reported: () => 'nodes report some of its packets only: there are at least as many as all numbers say',
 };
 
 /** signText is a sign of an attack in words. A share has the name of what it is the share of. */
@@ -47,6 +48,16 @@ export const signText = (s: Sign): string =>
   (s.unit
     ? `${words(s.name)}: ${number(s.value)} ${s.unit}`
     : `${percent(s.value)} of the packets are ${words(s.name)}`);
+
+/** through is how many packets a second no filter drops now; undefined: that is not known. */
+export const through = (a: Pick<Attack, 'pps' | 'effectiveness' | 'filtered_packets'>): number | undefined =>
+  a.effectiveness === undefined && a.filtered_packets > 0 ? undefined : a.pps * (1 - (a.effectiveness ?? 0));
+
+/** stateText says what the state of an attack means. */
+export const stateText = (a: Pick<Attack, 'state' | 'pps' | 'effectiveness' | 'filtered_packets'>): string =>
+  a.state === 'active' && through(a) === undefined
+    ? 'It goes on. Filters drop some of it, and how much they let through is not known.'
+    : states[a.state]!;
 
 /** targetText is what is attacked. */
 export const targetText = (a: Pick<Attack, 'target' | 'prefix' | 'port'>): string =>
