@@ -115,7 +115,7 @@ type Attack struct {
 
 	FilteredPackets uint64 `json:"filtered_packets" table:"FILTERED,wide" doc:"packets of it that filters dropped"`
 	FilteredBytes   uint64 `json:"filtered_bytes" kind:"size" doc:"bytes of it that filters dropped, as far as they tell of bytes"`
-	// Effectiveness is missing before filters drop anything.
+	// Effectiveness is missing before filters drop anything, and where nodes do not tell of all that gets through.
 	Effectiveness *float64 `json:"effectiveness,omitempty" kind:"ratio" table:"EFFECT" doc:"share of its packets that filters drop, in the latest seconds"`
 	Collateral    uint64   `json:"collateral" table:"COLLATERAL,bad,wide" doc:"packets to the target that filters dropped and that were no part of it"`
 	Lost          uint64   `json:"lost" table:"LOST,wide" doc:"packets to the target that were dropped for want of room, or otherwise not by a filter"`

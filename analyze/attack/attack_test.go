@@ -151,8 +151,9 @@ func TestShortPulses(t *testing.T) {
 // onEvent is a network whose nodes tell of some packets only.
 type onEvent struct{}
 
-func (onEvent) Partly(uint32) bool { return true }
-func (onEvent) SomePartly() bool   { return true }
+func (onEvent) Partly(uint32) bool  { return true }
+func (onEvent) SomePartly() bool    { return true }
+func (onEvent) Unknown(uint32) bool { return false }
 
 // Where nodes tell of some packets only, what gets through filters is not known, unless nothing does, and data that
 // nobody acknowledges is no flood: the acknowledgements may not be told of. A flood that nobody answers is one.

@@ -628,7 +628,10 @@ func (s *Search) sources(st *state, shards []Shard, classes [numClasses]bool) (a
 			packets += w.packets
 		})
 	}
-	all.Partly = s.Reporting != nil && slices.ContainsFunc(last, s.Reporting.Partly)
+	if s.Reporting != nil {
+		all.Partly = slices.ContainsFunc(last, s.Reporting.Partly)
+		all.Unsure = slices.ContainsFunc(last, s.Reporting.Unknown)
+	}
 	isSYN := classes[SYN] && !classes[TCP]
 	all.Devices = list(t.devices, bytes, func(o *Source, s *source) bool {
 		o.Device, o.OneExporter = s.key, !s.several

@@ -79,7 +79,7 @@ func (a *Attack) Record(id string, begin time.Time, names map[uint32]string) *te
 	if a.Pulses > 0 {
 		r.Evidence = append(r.Evidence, telemetry.Evidence{Name: "pulses", Value: float64(a.Pulses + 1)})
 	}
-	r.Text = textOf(r, a.Sources.Partly)
+	r.Text = textOf(r, &a.Sources)
 	return r
 }
 
@@ -138,7 +138,7 @@ func loudGateways(list []telemetry.AttackSource) int {
 
 // textOf says what happens: "udp flood of 192.0.2.80 port 53 by 4 devices behind 3 gateways, 16 Mbit/s, filters
 // drop 99.8 % of it".
-func textOf(r *telemetry.Attack, partly bool) string {
+func textOf(r *telemetry.Attack, all *Sources) string {
 	var b strings.Builder
 	what, of := strings.ReplaceAll(r.Kind.String(), "_", " "), " of "
 	if r.Kind == telemetry.AttackReflection || r.Kind == telemetry.AttackSurge {
@@ -168,12 +168,12 @@ func textOf(r *telemetry.Attack, partly bool) string {
 	}
 	fmt.Fprintf(&b, ", at most %s", unit.RateText(r.PeakBPS, " "))
 	switch {
-	case partly && r.Effectiveness == nil && r.FilteredPackets > 0:
+	case all.Partly && r.Effectiveness == nil && r.FilteredPackets > 0:
 		b.WriteString("; filters drop some of it, and nodes report some of the packets that they let through")
-	case partly:
+	case all.Partly:
 		b.WriteString("; nodes report some of its packets only")
 	case r.Effectiveness == nil:
-	case r.FilteredPackets+r.Lost >= r.Packets: // nobody may see what gets through
+	case all.Unsure, r.FilteredPackets+r.Lost >= r.Packets: // nobody may see what gets through
 		fmt.Fprintf(&b, "; filters drop %.3g %% of what is seen of it", 100**r.Effectiveness)
 	default:
 		fmt.Fprintf(&b, "; filters drop %.3g %% of it", 100**r.Effectiveness)

@@ -51,6 +51,8 @@ type Reporting interface {
 	Partly(node uint32) bool
 	// SomePartly reports whether some node does.
 	SomePartly() bool
+	// Unknown reports whether one does not know of which packets a node tells.
+	Unknown(node uint32) bool
 }
 
 // A Shard lets a function have its counts, locked.
@@ -174,6 +176,7 @@ type Sources struct {
 	HasPort                             bool
 	TooMany                             uint64 // packets that one of them may have too many
 	Partly                              bool   // where it leaves the network nodes tell of some packets only
+	Unsure                              bool   // or that is not known
 }
 
 // A Source is a part of an attack by where it comes from.

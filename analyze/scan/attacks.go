@@ -134,6 +134,9 @@ func (d *attackDetector) Partly(node uint32) bool {
 	return false
 }
 
+// Unknown implements attack.Reporting.
+func (d *attackDetector) Unknown(node uint32) bool { return d.rates()(node) == telemetry.SampleUnknown }
+
 // SomePartly implements attack.Reporting.
 func (d *attackDetector) SomePartly() bool { return d.partly() }
 
