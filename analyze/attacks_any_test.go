@@ -131,6 +131,9 @@ func wrongAttacks(v *virtualCollector, floods map[netip.Prefix]*trueFlood, mode 
 			if a.Packets < f.seen*9/10 && !says && !strings.Contains(a.Text, " of what is seen of it") {
 				say("%d packets, want %d: %s; %v", a.Packets, f.seen, a.Text, a.Evidence)
 			}
+			if strings.Contains(a.Text, "report some of") && a.Evidence[len(a.Evidence)-1].Name == "pulses" {
+				say("reports come in pulses, and not what they are of: %s; %v", a.Text, a.Evidence)
+			}
 			continue
 		}
 		if f.unseen {
@@ -207,7 +210,7 @@ var attacksOnceWrong = []uint64{55, 98, 104, 139, 183, 239, 478, 566}
 // TestAnyAttacks has access networks, traffic and floods that nobody has thought of. Each flood that is an attack is
 // told once, as what it is, from when to when, with all of its packets, those that filters dropped, and the devices
 // that send it; nothing else is an attack. Networks that were wrong once must be right; of three hundred, with
-// TEST_SEED=all, all but three.
+// TEST_SEED=all, all but one.
 func TestAnyAttacks(t *testing.T) {
 	if test.RaceDetector {
 		t.Skip("races do not depend on the scenario")
@@ -247,7 +250,7 @@ func TestAnyAttacks(t *testing.T) {
 			})
 			t.Logf("%d of %d attacks found, %d told; %d networks with something wrong", sum.found, sum.attacks,
 				sum.told, sum.networks)
-			if sum.networks > 3 {
+			if sum.networks > 1 {
 				t.Error("too many networks with something wrong")
 			}
 		})

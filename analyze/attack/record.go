@@ -76,7 +76,7 @@ func (a *Attack) Record(id string, begin time.Time, names map[uint32]string) *te
 			FilteredPackets: p.Filtered,
 		})
 	}
-	if a.Pulses > 0 {
+	if a.Pulses > 0 && !a.Sources.Partly { // reports by events come in pulses themselves
 		r.Evidence = append(r.Evidence, telemetry.Evidence{Name: "pulses", Value: float64(a.Pulses + 1)})
 	}
 	r.Text = textOf(r, &a.Sources)
@@ -95,6 +95,7 @@ func (all *Sources) effect(share float64) *float64 {
 	return &share
 }
 
+// records returns sources as a record of an attack has them. fill adds what tells them apart; nil: their nodes do.
 func (all *Sources) records(names map[uint32]string, list []Source, fill func(*telemetry.AttackSource, *Source),
 ) []telemetry.AttackSource {
 	records := []telemetry.AttackSource{}

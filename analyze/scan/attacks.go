@@ -125,13 +125,8 @@ func (d *attackDetector) look(nowNs int64) {
 
 // Partly implements attack.Reporting. A node of which that is not known does as others do.
 func (d *attackDetector) Partly(node uint32) bool {
-	switch d.rates()(node) {
-	case telemetry.SamplePart, telemetry.SampleOnEvent:
-		return true
-	case telemetry.SampleUnknown:
-		return d.partly()
-	}
-	return false
+	rate := d.rates()(node)
+	return rate >= telemetry.SamplePart || rate == telemetry.SampleUnknown && d.partly()
 }
 
 // Unknown implements attack.Reporting.
@@ -143,8 +138,7 @@ func (d *attackDetector) SomePartly() bool { return d.partly() }
 func (d *attackDetector) findPartly() bool {
 	for _, e := range d.source.Exporters {
 		for _, total := range e.Totals(nil) {
-			rate := d.rates()(total.Key.Node)
-			if total.Key.HasNode && (rate == telemetry.SamplePart || rate == telemetry.SampleOnEvent) {
+			if total.Key.HasNode && d.rates()(total.Key.Node) >= telemetry.SamplePart {
 				return true
 			}
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// A findingDetector notes what shards found by themselves.
+// A findingDetector notes what owners found by themselves.
 type findingDetector struct {
 	*scan
 	links     *linkDetector
