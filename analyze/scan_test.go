@@ -69,6 +69,7 @@ type emulation struct {
 	sample     telemetry.SampleRate     // that is configured for all nodes; 0: none
 	look       func(*virtualCollector)  // called before each scan; nil: nobody looks
 	begin      func(*fabric.Fabric)     // gets the network before it runs; nil: nobody wants it
+	hops       bool                     // the truth has those of every packet
 }
 
 // load returns a scenario in which nodes report every packet.
@@ -196,6 +197,9 @@ func (e emulation) send(t *testing.T, s *scenario.Scenario, sink fabric.Sink, tr
 		t.Fatal(err)
 	}
 	s.Truth.SamplePackets, s.Truth.BurstAbove, s.Truth.BurstBelow = 0, burstAbove, burstBelow
+	if e.hops {
+		s.Truth.SamplePackets = 1
+	}
 	f, err := fabric.New(s, fabric.Options{Device: device, Reports: sink, Truth: truth})
 	if err != nil {
 		t.Fatal(err)

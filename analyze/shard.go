@@ -442,7 +442,7 @@ func (s *Shard) pathOf(fp *flowPath) *path {
 // and the node that sent the report unless the stack has it (TR 2.0 §3.4).
 func (s *Shard) stack(f *flow, tag uint32, r *telemetry.Report, nowNs int64) {
 	hops := r.Hops
-	if f.ttl != r.TTL { // other nodes without INT
+	if f.ttl != r.TTL && !r.Is(telemetry.Dropped) { // other nodes without INT
 		f.ttl, f.verdict = r.TTL, finding.NotJudged
 	}
 	var older []telemetry.Hop

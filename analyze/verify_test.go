@@ -483,3 +483,27 @@ func reportOfShim(shim []byte) []byte {
 	b[8+1] = byte((len(b) - ethernet) / 4)
 	return b
 }
+
+// A flow that arrived is judged by what arrives, whatever of it is dropped meanwhile, with other TTLs.
+func TestDroppedAreNotJudgedAgain(t *testing.T) {
+	s := NewShard(DefaultConfig())
+	s.SetPolicy(policyOf(t, "rules: [{name: short, max_hops: 1}]\n"))
+	hop := func(node uint32, more telemetry.Fields) telemetry.Hop {
+		return telemetry.Hop{NodeID: node, EgressPort: 1, Has: telemetry.HasNode | telemetry.HasEgressPort | more}
+	}
+	report := func(ttl uint8, flags telemetry.Flags, hops ...telemetry.Hop) telemetry.Report {
+		return telemetry.Report{
+			Flags: telemetry.HasFlow | telemetry.Embedded | flags, Flow: telemetry.FlowKey{SrcPort: 1}, TTL: ttl,
+			Hops: hops,
+		}
+	}
+	for i := range int64(5) {
+		s.Process(&telemetry.Batch{Reports: []telemetry.Report{
+			report(62, telemetry.Tracked, hop(1, 0), hop(2, 0), hop(3, 0)),
+			report(63, telemetry.Dropped, hop(1, 0), hop(2, telemetry.HasDrop)),
+		}}, (1000+i)*second)
+	}
+	if list := s.Observe(1005*second, 0).Findings; len(list) != 1 || list[0].Count != 1 {
+		t.Errorf("found %+v, want one flow", list)
+	}
+}

@@ -65,7 +65,9 @@ func (p *Policy) expect(h *telemetry.Hop, breaches []telemetry.Breach) []telemet
 		breach.Port = h.IngressPort
 		breaches = append(breaches, breach)
 	}
-	if h.Has&telemetry.HasEgressPort != 0 && !contains(n.Ports, h.EgressPort) {
+	// What was dropped did not leave by a port, and often none was chosen yet.
+	left := h.Has&(telemetry.HasEgressPort|telemetry.HasDrop) == telemetry.HasEgressPort
+	if left && !contains(n.Ports, h.EgressPort) {
 		breach.Port = h.EgressPort
 		breaches = append(breaches, breach)
 	}
