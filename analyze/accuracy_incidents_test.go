@@ -63,7 +63,7 @@ func (s *incidentScore) add(o incidentScore) {
 // A faultTruth gathers what is needed of a run to know its faults.
 type faultTruth struct {
 	faults  []fault
-	hidden  bool // there are switches without INT
+	hidden  []uint32 // switches without INT
 	links   map[string][]uint32
 	hosts   map[string]uint32
 	ports   map[[2]uint32]string // their link, by node and port
@@ -76,8 +76,8 @@ type faultTruth struct {
 	address map[string][]string // of hosts
 }
 
-// faultsOf returns the faults of a run that packets met, and whether it has switches without INT.
-func faultsOf(v *virtualCollector) ([]fault, bool) {
+// faultsOf returns the faults of a run that packets met, and what was needed to know them.
+func faultsOf(v *virtualCollector) ([]fault, *faultTruth) {
 	t := &faultTruth{
 		links: map[string][]uint32{}, hosts: map[string]uint32{}, ports: map[[2]uint32]string{},
 		ends: map[uint32]string{}, to: map[uint32]string{}, lost: map[uint32][]int64{},
@@ -91,7 +91,9 @@ func faultsOf(v *virtualCollector) ([]fault, bool) {
 			t.links[r.Name] = []uint32{r.NodeA, r.NodeB}
 			t.ports[[2]uint32{r.NodeA, r.PortA}], t.ports[[2]uint32{r.NodeB, r.PortB}] = r.Name, r.Name
 		case *truth.Switch:
-			t.hidden = t.hidden || !r.INT
+			if !r.INT {
+				t.hidden = append(t.hidden, r.Node)
+			}
 		case *truth.Report:
 			if r.Lost {
 				t.lost[r.Node] = append(t.lost[r.Node], r.TimeNs)
@@ -133,6 +135,7 @@ func faultsOf(v *virtualCollector) ([]fault, bool) {
 	for i := range t.faults {
 		t.faults[i].toNs = min(t.faults[i].toNs, end)
 		t.measure(&t.faults[i])
+		t.faults[i].nodes = t.around(t.faults[i].nodes)
 	}
 	// A link that no packet met when it failed is as silent as before, unless flows that left it tell.
 	for i := range t.faults {
@@ -140,7 +143,41 @@ func faultsOf(v *virtualCollector) ([]fault, bool) {
 	}
 	return slices.DeleteFunc(t.faults, func(f fault) bool { // a node that reports nothing loses none
 		return f.Kind == "report_loss" && len(f.nodes) > 0 && t.lost[f.nodes[0]] == nil
-	}), t.hidden
+	}), t
+}
+
+// unseen reports whether an incident is of what switches without INT do: they are there, and their queues may be full.
+func (t *faultTruth) unseen(n *telemetry.Incident, startNs int64) bool {
+	switch n.Kind {
+	case telemetry.EventHopWithoutINT:
+		return len(t.hidden) > 0
+	case telemetry.EventGrayFailure, telemetry.EventLatencyAnomaly:
+		from, to := n.Start.UnixNano()-startNs, int64(1<<62)
+		if n.End != nil {
+			to = n.End.UnixNano() - startNs
+		}
+		return slices.ContainsFunc(t.bursts, func(b *truth.Burst) bool {
+			return slices.Contains(t.hidden, b.Node) && b.StartNs <= to && b.EndNs >= from-scan.ScanNs
+		})
+	}
+	return false
+}
+
+// around returns nodes, and those behind switches without INT: what these do is told of as between their neighbours.
+func (t *faultTruth) around(nodes []uint32) []uint32 {
+	nodes = slices.Clone(nodes)
+	for i := 0; i < len(nodes); i++ {
+		for _, ends := range t.links {
+			at := slices.Index(ends, nodes[i])
+			if at < 0 || !slices.Contains(t.hidden, nodes[i]) {
+				continue
+			}
+			if other := ends[1-at]; other != 0 && !slices.Contains(nodes, other) {
+				nodes = append(nodes, other)
+			}
+		}
+	}
+	return nodes
 }
 
 // measure fills in what a fault did.
@@ -293,7 +330,7 @@ func (f *fault) isWith(o *fault) bool {
 // make incidents too, and these are right as their events are.
 func scoreIncidents(t *testing.T, v *virtualCollector, events []telemetry.Event) (s incidentScore) {
 	t.Helper()
-	faults, hidden := faultsOf(v)
+	faults, all := faultsOf(v)
 	told := make([]int, len(faults))
 	list := incident.Of(events, nil)
 	for i := range list {
@@ -302,8 +339,7 @@ func scoreIncidents(t *testing.T, v *virtualCollector, events []telemetry.Event)
 			continue
 		}
 		of := slices.IndexFunc(faults, func(f fault) bool { return f.tells(n, v.start) })
-		if of < 0 && (isBurst(n.Kind) || n.Kind == telemetry.EventDropStorm ||
-			hidden && n.Kind == telemetry.EventHopWithoutINT) {
+		if of < 0 && (isBurst(n.Kind) || n.Kind == telemetry.EventDropStorm || all.unseen(n, v.start)) {
 			continue
 		}
 		s.told++

@@ -26,6 +26,7 @@ var drawings = []drawing{
 	{"one_fault", anynet.Long, []uint64{17, 50, 59, 64, 75, 96, 214, 240, 254, 259}, false},
 	{"several", anynet.Several, []uint64{0, 29, 42, 108, 133, 136, 155, 159}, false},
 	{"slow", anynet.Slow, []uint64{111, 206, 232, 240, 248, 264}, true},
+	{"partly", anynet.Partly, []uint64{73, 121, 185}, true},
 }
 
 // TestAnyIncidents has networks, traffic and faults that nobody has thought of: an incident that needs somebody is of

@@ -71,7 +71,7 @@ func (t *toll) add(e *event, lost uint64) {
 	default:
 		// Of what was on the link as it failed nobody tells, and where a node drops silently, of what was new to it.
 		silent := e.Kind == telemetry.EventBlackhole && e.ToNode != nil
-		t.Partly = t.Partly || silent || e.Kind == telemetry.EventLinkLost
+		t.Partly = t.Partly || silent || e.Kind == telemetry.EventLinkLost || e.Extent != nil && e.Extent.Partly
 		if lost > 0 && e.Extent == nil { // an event of an older version
 			t.Flowless += lost
 			t.Lengthless += lost

@@ -131,11 +131,21 @@ func (d *loopDetector) loop(p *Path, fromNs, toNs int64) {
 				e.Severity = telemetry.Critical
 				d.at(e, &first.HopKey)
 				e.Path = topology.PathID(p.Hash)
+				hops, hidden := 0, i == j+1
 				for h := j; h < i; h++ {
 					d.isIn(key, &p.Hops[h].HopKey)
 					e.PathNodes = append(e.PathNodes, d.nodeText(&p.Hops[h].HopKey))
+					hops += max(1, int(p.Hops[h].Missing))
+					hidden = hidden || p.Hops[h].Missing > 0
 				}
-				e.Text = fmt.Sprintf("packets come to %s twice, after %d hops", d.name(first.Node), i-j)
+				after := fmt.Sprint(hops)
+				if i == j+1 { // a stack does not say how many nodes without INT there are
+					after = "at least 2"
+				}
+				e.Text = fmt.Sprintf("packets come to %s twice, after %s hops", d.name(first.Node), after)
+				if hidden {
+					e.Extent = &telemetry.Extent{Partly: true} // nobody tells what these nodes drop
+				}
 				e.Evidence = []telemetry.Evidence{{Name: "hops", Value: float64(len(p.Hops))}}
 			}
 			l.packets += p.N

@@ -24,13 +24,18 @@ func Several(r *rand.Rand) string {
 // Slow draws a scenario as Long does in which few packets a second go from one host to another.
 func Slow(r *rand.Rand) string { return (&network{Rand: r, long: true, slow: true, faults: 1}).write() }
 
+// Partly draws a scenario as Long does in which one or two switches have no INT.
+func Partly(r *rand.Rand) string {
+	return (&network{Rand: r, long: true, partly: true, faults: 1}).write()
+}
+
 // A network is what has been drawn.
 type network struct {
 	*rand.Rand
 	switches, hosts []string
 	links           [][2]string // without two between the same switches
 	long            bool
-	slow            bool
+	slow, partly    bool
 	faults          int // of a long one
 }
 
@@ -86,6 +91,12 @@ func (g *network) write() string {
 		say("faults:")
 		for range faults {
 			g.writeFault(say)
+		}
+	}
+	if g.partly {
+		say("nodes:")
+		for _, i := range g.Perm(len(g.switches))[:1+g.IntN(min(2, len(g.switches)-1))] {
+			say("  - {name: %s, without_int: true}", g.switches[i])
 		}
 	}
 	return b.String()
