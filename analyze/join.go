@@ -140,7 +140,7 @@ func (s *Shard) joined(f *flow, p *join.Packet, nowNs int64, waited bool) {
 			known = append(known, hops[i])
 		}
 	}
-	s.probe, s.copied, s.alike = p.Probe, p.Copied, p.Alike
+	s.probe, s.copied, s.alike, s.waitedNs = p.Probe, p.Copied, p.Alike, s.join.NowNs-p.FirstNs
 	switch hops = known; {
 	case len(hops) == 0:
 	case !s.partOfPath(f, hops, nowNs):
@@ -148,9 +148,9 @@ func (s *Shard) joined(f *flow, p *join.Packet, nowNs int64, waited bool) {
 		f.vanished = false
 	// behind a stack nodes tell of what they like, and what goes round longer than postcards wait comes to no end
 	case waited && !f.stacked && !s.pathOf(&f.paths[0]).loops():
-		s.seenInPart(f, int(s.places[0]), int(s.places[len(hops)-1]), nowNs-(s.join.NowNs-p.FirstNs))
+		s.seenInPart(f, int(s.places[0]), int(s.places[len(hops)-1]), nowNs-s.waitedNs)
 	}
-	s.probe, s.copied, s.alike = false, false, false
+	s.probe, s.copied, s.alike, s.waitedNs = false, false, false, 0
 	if !dropped && !p.Probe {
 		s.attackJoined(f, p, nowNs)
 	}

@@ -360,7 +360,7 @@ func TestRebootAndYear(t *testing.T) {
 			names[spine], first)
 	}
 	if got, want := v.events(),
-		"2-4 warning clock_jump: the clock of spine1 jumped ahead by 8750h0m0s ± 453µs\n5-5 info node_restart: spine1: the sequence numbers of its reports began anew\n"; got != want {
+		"1-4 warning clock_jump: the clock of spine1 jumped ahead by 8750h0m0s ± 470µs\n5-5 info node_restart: spine1: the sequence numbers of its reports began anew\n"; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	for _, x := range accounts.Loss(ledger.Query{}, v.next).Exporters {

@@ -133,6 +133,7 @@ type Shard struct {
 	// For a Scanner:
 	newFlows newFlowCounts
 	scanNs   int64 // time of the latest scan of the paths
+	waitedNs int64 // how long ago the first postcard of the packet at hand came
 	hits     loss.Hits
 
 	route  [topology.MaxHops]topology.HopKey
@@ -635,7 +636,7 @@ func (s *Shard) observePath(f *flow, hops []telemetry.Hop, bytes uint32, nowNs i
 		residence += h.LatencyNs
 	}
 	if p.packets&p.skip == 0 && !p.uncertain && !s.alike {
-		s.transits.Add(p.hash, p.skip, hops[:next], bytes, nowNs)
+		s.transits.Add(p.hash, p.skip, hops[:next], bytes, nowNs, s.waitedNs)
 	}
 	if !complete {
 		return

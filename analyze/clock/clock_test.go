@@ -302,7 +302,7 @@ func TestClocks(t *testing.T) {
 			step 1-2 by 8760h0m0s at 2
 			step 2-3 by -8760h0m0s at 2
 			8760h0m0s +-12µs, 2 ppb
-			0s +-23µs, -6 ppb
+			0s +-25µs, -6 ppb
 			40µs +-19µs`},
 		{"the first of two clocks jumps a year back, when a window ends", `
 			link 1 2 10us 10us
@@ -356,8 +356,8 @@ func TestClocks(t *testing.T) {
 			show 2 4
 			delay 1 4 1ms
 			delay 4 1 1ms`, `
-			999.999ms +-37µs, -300 ppb
-			-999.999ms +-37µs, 300 ppb
+			999.999ms +-38µs, -300 ppb
+			-999.999ms +-38µs, 300 ppb
 			994.998ms +-51µs, -406 ppb
 			1ms +-57µs
 			1ms +-57µs`},

@@ -61,13 +61,9 @@ func (c *Estimator) Correct(s *Sample) Delay {
 		if c.doubted(p) {
 			return Delay{Why: whyDoubted}
 		}
-		at := p.momentOf(reading, leg.from, s.ArrivalNs)
+		ahead, at := leg.ahead(reading, s.ArrivalNs)
 		if p.strays(s.ArrivalNs-at, c.config.LateNs) {
 			return Delay{Why: whyStray}
-		}
-		ahead := p.fit.offsetAt(at)
-		if leg.from != p.a {
-			ahead = -ahead
 		}
 		offset += ahead
 		reading += uint64(ahead) // what the next clock shows at that moment
@@ -98,6 +94,16 @@ func (c *Estimator) delay(s *Sample, offset int64, drift, uncertainty float64, w
 		return Delay{UncertaintyNs: uint64(delay + around), Clamped: true, OK: true}
 	}
 	return Delay{Why: whyFuture}
+}
+
+// ahead returns by how much the clock at the end of a leg is ahead when the one at its begin shows reading, and when
+// that is by clock a of the pair. atNs is the time here, within half a turn of the clocks.
+func (l *leg) ahead(reading uint64, atNs int64) (ns, at int64) {
+	at = l.pair.momentOf(reading, l.from, atNs)
+	if ns = l.pair.fit.offsetAt(at); l.from != l.pair.a {
+		ns = -ns
+	}
+	return ns, at
 }
 
 // momentOf returns the time of clock a at which a node of the pair read its clock.

@@ -18,7 +18,7 @@ const (
 	whyFuture    = "the delay would be negative by more than the uncertainty"
 )
 
-// A Link is the clock of one node against that of another, when the last window ended.
+// A Link is the clock of one node against that of another, when packets told of one of those between them last.
 type Link struct {
 	// OffsetNs is by how much the second clock is ahead. It supposes that the quickest packets of both directions took
 	// equally long. Of clocks that wrap it is the value nearest to 0.
@@ -35,6 +35,11 @@ type Link struct {
 	// Steps is how often one clock jumped against the other, StepNs the last jump.
 	Steps  uint64
 	StepNs int64
+	// AtNs is when the second clock is ahead by that much, since 1970 by the clock here.
+	AtNs int64
+	// BentNs is the end of the latest window, since 1970, whose packets do not fit the line of before: that one holds
+	// no more, and what is told holds since then.
+	BentNs int64
 
 	Trusted bool
 	Why     string // why not, or in which special way; empty for two clocks that are trusted
@@ -60,18 +65,23 @@ func (c *Estimator) Link(a, b uint32) Link {
 		}
 		return k
 	}
-	k := Link{Trusted: true, SpanNs: math.MaxInt64}
-	wrap, uncertainty := uint64(0), 0.0
+	k := Link{Trusted: true, SpanNs: math.MaxInt64, AtNs: math.MinInt64}
 	for _, leg := range way {
+		k.AtNs = max(k.AtNs, leg.pair.fit.at+leg.pair.lagNs)
+	}
+	reading, wrap, uncertainty := way[0].reading(k.AtNs), uint64(0), 0.0
+	for _, leg := range way { // of all clocks at one moment: between two of them they drift apart
 		p, sign := leg.pair, int64(1)
 		if leg.from != p.a {
 			sign = -1
 		}
-		k.OffsetNs += sign * p.fit.offset
+		ahead, at := leg.ahead(reading, k.AtNs)
+		k.OffsetNs += ahead
+		reading += uint64(ahead)
 		k.DriftPPB += float64(sign) * p.fit.drift * 1e9
 		k.DriftUncertaintyPPB += p.driftUncertainty() * 1e9
-		uncertainty += p.fit.uncertainty
-		k.SpanNs = min(k.SpanNs, p.fit.spanNs)
+		uncertainty += p.fit.uncertaintyAt(at)
+		k.SpanNs, k.BentNs = min(k.SpanNs, p.fit.spanNs), max(k.BentNs, p.bentNs)
 		k.Steps += p.steps
 		k.StepNs += sign * p.stepNs
 		wrap = LesserWrap(wrap, p.wrapNs)

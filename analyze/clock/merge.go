@@ -46,6 +46,7 @@ func (p *pair) merge(o *pair, scratch *scratch) {
 			point.diff = p.near(point.diff)
 			p.history[d].add(point, d, p.fit.drift)
 		}
+		p.latest[d] = max(p.latest[d], o.latest[d])
 		if h := &p.history[d]; h.n > 0 {
 			last = max(last, h.points[h.n-1].slot)
 		}
@@ -57,6 +58,7 @@ func (p *pair) merge(o *pair, scratch *scratch) {
 	p.outside += o.outside
 	p.resolutionNs = max(p.resolutionNs, o.resolutionNs)
 	p.steps = max(p.steps, o.steps) // both have seen the same
+	p.bentNs = max(p.bentNs, o.bentNs)
 	if p.stepNs == 0 {
 		p.stepNs = o.stepNs
 	}
@@ -64,7 +66,7 @@ func (p *pair) merge(o *pair, scratch *scratch) {
 		p.refit(last-slots+1, scratch)
 	}
 	if p.fit.valid {
-		p.before, p.beforeEnds = p.fit, max(p.beforeEnds, o.beforeEnds)
+		p.before, p.beforeEnds, p.told = p.fit, max(p.beforeEnds, o.beforeEnds), p.latest
 		p.baseNs = p.fit.offset
 	}
 }

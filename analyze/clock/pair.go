@@ -112,8 +112,12 @@ type pair struct {
 	before     fit   // the last that was valid, to measure a step by
 	beforeEnds int64 // the end of its window, by the clock here
 
+	latest [2]int64 // when the latest sample of each direction came
+	told   [2]int64 // the same of those up to before
+
 	steps  uint64
 	stepNs int64 // the last one
+	bentNs int64 // see Link
 
 	idle int // windows without a sample
 
@@ -126,6 +130,8 @@ type pair struct {
 
 	spared bool // the only sample that contradicted the fit in the last window was left out
 	shaken bool // a sample of the last window contradicted the fit, or a clock jumped in it
+	// clearNs is up to when no clock had jumped then: the sample before the first that contradicted.
+	clearNs int64
 }
 
 // state says what fit is worth.
@@ -163,7 +169,12 @@ func (p *pair) take(s *Sample, slot, lateNs int64) bool {
 	p.resolutionNs = max(p.resolutionNs, s.resolution())
 	point := point{slot: slot, at: at, diff: p.near(diff)}
 	p.history[direction].add(point, direction, p.fit.drift)
+	before := p.latest[direction]
+	p.latest[direction] = max(before, s.ArrivalNs)
 	if p.state == good && p.fit.contradicts(&point, direction) {
+		if p.doubts == 0 {
+			p.clearNs = before
+		}
 		p.doubts++
 		p.witness, p.witnessOf = point, direction
 	}
@@ -212,7 +223,9 @@ func (p *pair) close(last, endNs int64, config *Config, scratch *scratch) (step 
 		p.lagNs = p.quickest
 	}
 	fresh := p.inside > 0
-	p.shaken = p.doubts > 0
+	if p.shaken = p.doubts > 0; !p.shaken {
+		p.clearNs = math.MaxInt64
+	}
 	alone := p.doubts == 1 && !p.spared
 	p.inside, p.outside, p.doubts = 0, 0, 0
 	for d := range p.history {
@@ -229,7 +242,9 @@ func (p *pair) close(last, endNs int64, config *Config, scratch *scratch) (step 
 	p.idle = 0
 	first := last - slots + 1 // slot of this window
 	p.spared = alone && p.history[p.witnessOf].drop(&p.witness)
-	p.refit(first, scratch)
+	if p.refit(first, scratch) {
+		p.bentNs = endNs
+	}
 	if p.state != good {
 		return step, false
 	}
@@ -241,12 +256,21 @@ func (p *pair) close(last, endNs int64, config *Config, scratch *scratch) (step 
 		p.stepNs = jump
 		// When it was is not known, and since then the clock has run at its new rate.
 		margin += math.Abs(p.fit.drift-p.before.drift) * float64(endNs-p.beforeEnds)
-		step = Step{A: p.a, B: p.b, AfterNs: p.beforeEnds, BeforeNs: endNs, StepNs: jump, UncertaintyNs: ceilNs(margin)}
+		// Packets to the clock that went forward do not show it, and no others may have come for a while.
+		shows := atMost
+		if jump > 0 {
+			shows = atLeast
+		}
+		step = Step{
+			A: p.a, B: p.b, AfterNs: min(p.beforeEnds, p.told[shows]), BeforeNs: endNs, StepNs: jump,
+			UncertaintyNs: ceilNs(margin),
+		}
+		p.clearNs = min(p.clearNs, step.AfterNs)
 	}
 	if p.spared && !jumped { // or it did, which the next window will show
 		return step, false
 	}
-	p.before, p.beforeEnds = p.fit, endNs
+	p.before, p.beforeEnds, p.told = p.fit, endNs, p.latest
 	p.baseNs = p.fit.offset
 	return step, jumped
 }
@@ -261,8 +285,9 @@ func (p *pair) jump(endNs, windowNs int64) (ns int64, margin float64) {
 }
 
 // refit fits a line to as much of the history as is straight. first is the first slot of the newest window; if no line
-// fits between the bounds of that window alone, nothing of the history is true any more.
-func (p *pair) refit(first int64, scratch *scratch) {
+// fits between the bounds of that window alone, nothing of the history is true any more. bent says that not all of it
+// fits.
+func (p *pair) refit(first int64, scratch *scratch) (bent bool) {
 	oldest := first
 	for d := range p.history {
 		if h := &p.history[d]; h.n > 0 {
@@ -275,6 +300,7 @@ func (p *pair) refit(first int64, scratch *scratch) {
 		if p.state = state; state != torn {
 			break
 		}
+		bent = true
 		if oldest == first {
 			oldest = math.MaxInt64
 			break
@@ -284,4 +310,5 @@ func (p *pair) refit(first int64, scratch *scratch) {
 	for d := range p.history {
 		p.history[d].keep(oldest, math.MaxInt64)
 	}
+	return bent
 }

@@ -1,5 +1,7 @@
 package clock
 
+import "math"
+
 // A Step says that a clock jumped against that of a neighbour.
 type Step struct {
 	A, B uint32 // neighbours, A < B
@@ -61,20 +63,24 @@ func (c *Estimator) stepsOf(id uint32) int {
 }
 
 // Shaken says why delays between two nodes that were corrected in the window that is over are not to be trusted; empty
-// if they are.
-func (c *Estimator) Shaken(from, to uint32) string {
+// if they are. toldNs is up to when no clock was set on all of the way, in any case: packets of both directions came
+// since, and would have shown it.
+func (c *Estimator) Shaken(from, to uint32) (toldNs int64, why string) {
+	toldNs = math.MaxInt64
 	if from == to {
-		return ""
+		return toldNs, ""
 	}
 	var legs [maxChain]leg
 	way, why := c.way(from, to, &legs)
 	if way == nil {
-		return why
+		return 0, why
 	}
 	for _, leg := range way {
-		if leg.pair.shaken {
-			return whyDoubted
+		p := leg.pair
+		if p.shaken {
+			why = whyDoubted
 		}
+		toldNs = min(toldNs, p.latest[atMost], p.latest[atLeast], p.clearNs)
 	}
-	return ""
+	return toldNs, why
 }

@@ -131,6 +131,15 @@ type leg struct {
 	from uint32
 }
 
+// reading returns what the clock at the begin of a leg showed at a moment here.
+func (l *leg) reading(atNs int64) uint64 {
+	at := atNs - l.pair.lagNs
+	if l.from != l.pair.a {
+		at += l.pair.fit.offsetAt(at)
+	}
+	return uint64(at)
+}
+
 // way returns the pairs that lead from one node to another: the one of the two if it is known, else those of the tree.
 func (c *Estimator) way(from, to uint32, legs *[maxChain]leg) ([]leg, string) {
 	if p := c.pairOf(from, to); p != nil && p.state == good {

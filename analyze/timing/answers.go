@@ -18,6 +18,7 @@ const (
 	delayJumped   = "a clock jumped since the flow began"
 	delayNoNodes  = "the nodes at the ends are not known"
 	delayNoClocks = "clocks are not compared"
+	delayWaits    = "learning: packets both ways must show first that no clock was set meanwhile"
 )
 
 // Link returns the delays of a link.
@@ -83,13 +84,16 @@ func (t *Timing) offsetOf(f *telemetry.Flow) (offsetNs, uncertaintyNs int64, why
 		}
 	}
 	k := t.clocks.Link(first, last)
-	if !k.Trusted {
+	switch {
+	case !k.Trusted:
 		return 0, 0, k.Why
+	case k.BentNs >= f.First.UnixNano(): // a jump that is not told yet, or as small as the uncertainty was
+		return 0, 0, delayJumped
 	}
-	// It is known for the last window, and the flow began before that.
-	age := float64(max(t.clocks.WindowStartNs()-f.First.UnixNano(), 0))
+	// It is known for one moment, and packets came before it and after it.
+	away := float64(max(k.AtNs-f.First.UnixNano(), f.Last.UnixNano()-k.AtNs, 0))
 	drift := (math.Abs(k.DriftPPB) + k.DriftUncertaintyPPB) / 1e9
-	return k.OffsetNs, k.UncertaintyNs + int64(math.Ceil(drift*age)), ""
+	return k.OffsetNs, k.UncertaintyNs + int64(math.Ceil(drift*away)), ""
 }
 
 // endsOf returns the first and the last node of a flow, if all of its paths have the same.

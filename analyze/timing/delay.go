@@ -26,12 +26,21 @@ func (s *delaySum) add(d *clock.Delay) {
 	}
 }
 
-// A delayStat is the delays of a link or a path. Those of the open window of the clocks wait: that a clock jumped may
-// be seen only by a packet that goes the other way, or at the end of the window, and until then the jump looks like a
-// delay.
+// merge adds the delays of o.
+func (s *delaySum) merge(o *delaySum) {
+	s.Merge(&o.Histogram)
+	s.UncertaintyNs = max(s.UncertaintyNs, o.UncertaintyNs)
+	s.Clamped += o.Clamped
+}
+
+// A delayStat is the delays of a link or a path. Those of the open window of the clocks wait until it is over, and then
+// until packets went both ways: that a clock jumped may be seen only by a packet that goes the other way, and until
+// then the jump looks like a delay.
 type delayStat struct {
 	from, to    uint32   // nodes
 	open        delaySum // of this window
+	waiting     delaySum // of windows that are over, the last of which ended at waitsNs
+	waitsNs     int64
 	now, before delaySum // of this turn and the last
 	bestNs      uint64   // the least uncertainty of a window of this turn; 0: there was none
 	unknown     uint64   // packets of this turn whose delay is not known
@@ -73,7 +82,10 @@ func (t *Timing) roundTrips() {
 	for k, s := range t.links {
 		reverse, _ := k.Reverse()
 		back := t.links[reverse]
-		if back == nil || !s.quickest.Known || t.clocks.Shaken(k.From, k.To) != "" {
+		if back == nil || !s.quickest.Known {
+			continue
+		}
+		if _, why := t.clocks.Shaken(k.From, k.To); why != "" {
 			continue
 		}
 		var trip roundTrip
@@ -88,43 +100,60 @@ func (t *Timing) roundTrips() {
 // muchWorse is how many times the uncertainty of one delay may be that of another for both to be told together.
 const muchWorse = 4
 
-// settle ends the window. why says why its delays are not to be trusted; empty if they are. Few that are hardly known
-// must not make all uncertain: delays of before are forgotten when they are known much better, and left out while they
-// are known much worse.
-func (s *delayStat) settle(why string) {
-	if s.open.Count == 0 {
+// soonNs is how long before the end of a window the latest packets of both directions may have come for all of it to be
+// believed: about what packets of a busy link leave between them, or the second before each jump would be lost.
+const soonNs = int64(100e6)
+
+// settle ends the window at endNs. Packets of both directions have come up to toldNs. why says why delays of the window
+// are not to be trusted; empty if they are.
+func (s *delayStat) settle(endNs, toldNs int64, why string) {
+	if s.open.Count > 0 {
+		s.why = why
+	}
+	if toldNs >= s.waitsNs-soonNs {
+		s.take(&s.waiting)
+		s.waiting = delaySum{}
+	}
+	if why != "" {
+		s.unknown += s.open.Count + s.waiting.Count
+		s.open, s.waiting = delaySum{}, delaySum{}
 		return
 	}
-	around := max(s.open.UncertaintyNs, 1)
-	s.why = why
-	switch {
-	case why != "" || s.bestNs > 0 && around > muchWorse*s.bestNs:
-		s.unknown += s.open.Count
-	default:
-		if muchWorse*around < s.now.UncertaintyNs {
-			s.now = delaySum{}
-		}
-		if muchWorse*around < s.before.UncertaintyNs {
-			s.before = delaySum{}
-		}
-		if s.bestNs == 0 || around < s.bestNs {
-			s.bestNs = around
-		}
-		s.now.Merge(&s.open.Histogram)
-		s.now.UncertaintyNs = max(s.now.UncertaintyNs, s.open.UncertaintyNs)
-		s.now.Clamped += s.open.Clamped
-		if u := s.ungiven; u != nil {
-			u.Merge(&s.open.Histogram)
-			u.UncertaintyNs = max(u.UncertaintyNs, s.open.UncertaintyNs)
-			u.Clamped += s.open.Clamped
-		}
+	if s.open.Count > 0 {
+		s.waiting.merge(&s.open)
+		s.open, s.waitsNs = delaySum{}, endNs
 	}
-	s.open = delaySum{}
+}
+
+// take adds delays of windows that are over. Few that are hardly known must not make all uncertain: delays of before
+// are forgotten when they are known much better, and left out while they are known much worse.
+func (s *delayStat) take(settled *delaySum) {
+	if settled.Count == 0 {
+		return
+	}
+	around := max(settled.UncertaintyNs, 1)
+	if s.bestNs > 0 && around > muchWorse*s.bestNs {
+		s.unknown += settled.Count
+		return
+	}
+	if muchWorse*around < s.now.UncertaintyNs {
+		s.now = delaySum{}
+	}
+	if muchWorse*around < s.before.UncertaintyNs {
+		s.before = delaySum{}
+	}
+	if s.bestNs == 0 || around < s.bestNs {
+		s.bestNs = around
+	}
+	s.now.merge(settled)
+	if s.ungiven != nil {
+		s.ungiven.merge(settled)
+	}
 }
 
 // turn forgets what is old. It is false if nothing is left.
 func (s *delayStat) turn() bool {
-	left := s.now.Count > 0 || s.open.Count > 0 || s.unknown > 0
+	left := s.now.Count+s.open.Count+s.waiting.Count+s.unknown > 0
 	s.before, s.now, s.unknown, s.bestNs = s.now, delaySum{}, 0, 0
 	s.tripBefore, s.trip = s.trip, roundTrip{}
 	return left
@@ -133,11 +162,13 @@ func (s *delayStat) turn() bool {
 // answer returns the delays of both turns.
 func (s *delayStat) answer() *telemetry.Delay {
 	sum := s.before
-	sum.Merge(&s.now.Histogram)
-	a := &telemetry.Delay{NS: sum.Distribution(), Clamped: s.before.Clamped + s.now.Clamped, Unknown: s.why}
-	if a.NS != nil {
-		around := max(s.before.UncertaintyNs, s.now.UncertaintyNs)
-		a.UncertaintyNs = &around
+	sum.merge(&s.now)
+	a := &telemetry.Delay{NS: sum.Distribution(), Clamped: sum.Clamped, Unknown: s.why}
+	switch {
+	case a.NS != nil:
+		a.UncertaintyNs = &sum.UncertaintyNs
+	case s.why == "":
+		a.Unknown = delayWaits
 	}
 	trip := s.tripBefore
 	if trip.add(s.trip); trip.known {

@@ -26,6 +26,7 @@ type Packet struct {
 	from, to int32  // its hops in the list, source first
 	bytes    uint32 // IP length, 0: unknown
 	others   uint32 // packets of its path that were not looked at for this one
+	waitedNs int64  // how long AtNs is after its first postcard came
 }
 
 // Packets holds packets since the last look.
@@ -35,16 +36,18 @@ type Packets struct {
 	overflow uint64 // packets for which there was no room
 }
 
-// Add keeps a copy of what a packet met.
-func (l *Packets) Add(hash, skip uint64, hops []telemetry.Hop, bytes uint32, nowNs int64) {
+// Add keeps a copy of what a packet met, the first postcard of which came waitedNs ago.
+func (l *Packets) Add(hash, skip uint64, hops []telemetry.Hop, bytes uint32, nowNs, waitedNs int64) {
 	if len(l.hops)+len(hops) > maxTransitHops {
 		l.overflow++
 		return
 	}
 	from := int32(len(l.hops))
 	l.hops = append(l.hops, hops...)
-	l.packets = append(l.packets,
-		Packet{Path: hash, AtNs: nowNs, from: from, to: int32(len(l.hops)), bytes: bytes, others: uint32(skip)})
+	l.packets = append(l.packets, Packet{
+		Path: hash, AtNs: nowNs, from: from, to: int32(len(l.hops)), bytes: bytes, others: uint32(skip),
+		waitedNs: waitedNs,
+	})
 }
 
 // All are the packets with their hops.

@@ -70,7 +70,7 @@ func (t *Timing) forget(node uint32) {
 }
 
 const (
-	// maxDelays bounds the links, and the paths, whose delays are kept; each takes 2.2 kB.
+	// maxDelays bounds the links, and the paths, whose delays are kept; each takes 2.8 kB.
 	maxDelays = 4096
 	// maxJumps bounds the nodes whose last jump is remembered.
 	maxJumps = 4096
@@ -101,7 +101,7 @@ func (t *Timing) Take(l *Packets) {
 			}
 		}
 		if len(hops) > 0 {
-			t.path(packet.Path, &hops[0], &hops[len(hops)-1], packet.AtNs)
+			t.path(packet.Path, &hops[0], &hops[len(hops)-1], packet.AtNs-packet.waitedNs)
 		}
 	}
 }
@@ -128,7 +128,7 @@ func (t *Timing) hop(h *telemetry.Hop, packet *Packet) {
 // link compares two clocks, and takes the delay between them.
 func (t *Timing) link(a, b *telemetry.Hop, packet *Packet) {
 	s, ok := sampleOf(a, b, a.Has&telemetry.HasEgressTime != 0, a.EgressNs, b.Has&telemetry.HasIngressTime != 0,
-		b.IngressNs, packet.AtNs)
+		b.IngressNs, packet.AtNs-packet.waitedNs)
 	if !ok || s.From == s.To || t.twins[s.From] || t.twins[s.To] {
 		return
 	}
@@ -224,8 +224,8 @@ func (t *Timing) jumped(nowNs int64) []clock.Jump {
 		return nil
 	}
 	t.roundTrips()
-	settleAll(t.links, t.clocks)
-	settleAll(t.paths, t.clocks)
+	settleAll(t.links, t.clocks, nowNs)
+	settleAll(t.paths, t.clocks, nowNs)
 	if len(steps) == 0 && len(t.waiting) == 0 {
 		return nil
 	}
@@ -244,9 +244,10 @@ func (t *Timing) jumped(nowNs int64) []clock.Jump {
 }
 
 // settleAll ends the window of delays, when that of the clocks is over.
-func settleAll[K comparable](stats map[K]*delayStat, clocks *clock.Estimator) {
+func settleAll[K comparable](stats map[K]*delayStat, clocks *clock.Estimator, nowNs int64) {
 	for _, s := range stats {
-		s.settle(clocks.Shaken(s.from, s.to))
+		toldNs, why := clocks.Shaken(s.from, s.to)
+		s.settle(nowNs, toldNs, why)
 	}
 }
 

@@ -13,7 +13,7 @@ func TestTransitsBounded(t *testing.T) {
 	hops := make([]telemetry.Hop, 4)
 	var list Packets
 	for range maxTransitHops/4 + 100 {
-		list.Add(7, 3, hops, 0, 1e9)
+		list.Add(7, 3, hops, 0, 1e9, 0)
 	}
 	full := list.Exchange(Packets{})
 	if len(full.packets) != maxTransitHops/4 || full.overflow != 100 || full.packets[0].others != 3 {
@@ -50,9 +50,14 @@ func TestJumpsOf(t *testing.T) {
 // are no facts.
 func TestDelayStatSettles(t *testing.T) {
 	var s delayStat
+	end := int64(0)
 	window := func(delay, around uint64, why string) {
 		s.add(&clock.Delay{DelayNs: delay, UncertaintyNs: around, OK: true})
-		s.settle(why)
+		end++
+		s.settle(end, end, why)
+		if why == "" {
+			s.settle(end, end, "") // once packets came both ways
+		}
 	}
 	window(10_000, 900, "")
 	window(20_000, 100, "")
@@ -89,9 +94,10 @@ func TestDelaysSince(t *testing.T) {
 	if got := times.DelaysSince(true); len(got) != 0 {
 		t.Errorf("got %+v before they are settled", got)
 	}
-	stat.settle("")
+	stat.settle(1, 1, "")
+	stat.settle(2, 2, "")
 	stat.add(&clock.Delay{OK: true, DelayNs: 7000})
-	stat.settle("a clock jumped") // these are not
+	stat.settle(3, 3, "a clock jumped") // these are not
 	for _, give := range []bool{false, true} {
 		got, ok := times.DelaysSince(give)[key]
 		if !ok || got.Count != 3 || got.Sum != 9000 || got.Min != 1000 || got.Max != 5000 || got.UncertaintyNs != 10 ||
