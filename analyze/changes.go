@@ -136,9 +136,9 @@ func (s *Shard) arrives(f *flow, place uint32, route []topology.HopKey, first *t
 		}
 	}
 	f.verdict = finding.NotJudged
+	f.moved = f.arrived
 	f.arrived, f.arrivedBy, f.arrivedGeneration = true, place, p.generation
 	f.entered = pathEntry{}
-	f.moved = true
 	if first.Has&telemetry.HasIngressTime != 0 {
 		f.entered = pathEntry{first.IngressNs, nowNs}
 	}

@@ -97,6 +97,7 @@ func (s *Shard) wait(r *telemetry.Report, hash uint64, kind join.Kind, nowNs int
 func (s *Shard) makeRoom(nowNs int64) {
 	if s.join.Full() {
 		s.join.Early++
+		s.crowdedNs = nowNs
 		s.finish(s.join.Oldest(), nowNs, false)
 	}
 }
@@ -147,7 +148,10 @@ func (s *Shard) joined(f *flow, p *join.Packet, nowNs int64, waited bool) {
 		s.observePath(f, hops, p.Bytes, nowNs, uncertain)
 		f.vanished = false
 	// behind a stack nodes tell of what they like, and what goes round longer than postcards wait comes to no end
-	case waited && !f.stacked && !s.pathOf(&f.paths[0]).loops():
+	case f.stacked || s.pathOf(&f.paths[0]).loops():
+	case !waited:
+		s.pathOf(&f.paths[0]).hops[s.places[len(hops)-1]].part.Open++
+	default:
 		s.seenInPart(f, int(s.places[0]), int(s.places[len(hops)-1]), nowNs-s.waitedNs)
 	}
 	s.probe, s.copied, s.alike, s.waitedNs = false, false, false, 0

@@ -30,11 +30,11 @@ func NewScanner(c *Collector, log *eventlog.Log) *scan.Scanner {
 func (s *Shard) Observe(nowNs int64, hops int) *scan.Observation {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.scanNs, s.hits = nowNs, 0
 	o := &scan.Observation{
 		Drops: s.drops.Take(), Changes: s.changes.take(nowNs), Checksums: s.checksums.Take(),
-		WaitedNs: s.join.WindowNs,
+		WaitedNs: s.join.WindowNs, Crowded: s.crowdedNs > s.scanNs,
 	}
+	s.scanNs, s.hits = nowNs, 0
 	for i := range s.paths.paths {
 		if p := &s.paths.paths[i]; p.used {
 			s.observeCarried(o, p, hops)

@@ -133,8 +133,10 @@ type Shard struct {
 	// For a Scanner:
 	newFlows newFlowCounts
 	scanNs   int64 // time of the latest scan of the paths
-	waitedNs int64 // how long ago the first postcard of the packet at hand came
-	hits     loss.Hits
+	// crowdedNs is when a packet last gave way to others before all of its postcards could be there.
+	crowdedNs int64
+	waitedNs  int64 // how long ago the first postcard of the packet at hand came
+	hits      loss.Hits
 
 	route  [topology.MaxHops]topology.HopKey
 	merged [topology.MaxHops]telemetry.Hop

@@ -7,6 +7,7 @@ type Part struct {
 	First           uint32            // no hop in front of this one told of them
 	Last            uint32            // no hop behind this one did
 	Again           uint32            // of these, those whose flow had no better luck with the packet before
+	Open            uint32            // the same as last, but who told of them may have told of packets that look alike
 	FirstNs, LastNs int64             // when the first and the last of those in last came
 	Hit             *telemetry.Extent // those in last
 }
@@ -15,6 +16,7 @@ type Part struct {
 type Crossing struct {
 	Lost            uint64 // packets that the near end sent, and of which nobody behind it tells
 	again           uint64 // of these, those whose flow lost the packet before, too
+	Open            uint64 // packets of which nobody can know whether they were lost here
 	appeared        uint64 // packets of which nobody in front of the far end tells
 	FirstNs, LastNs int64  // when the lost ones came to the near end
 	Crossed         uint64 // packets that came over the link in that scan
@@ -26,7 +28,7 @@ type Crossing struct {
 // Evidence returns how many packets a link was sent and how many of these it lost, as far as that is no doubt, if so
 // many reports of the near and of the far end were lost: see grayDetector.
 func (c *Crossing) Evidence(nearLost, farLost uint64) (count Amount, silent bool, why string) {
-	count = Amount{sent: c.Crossed + c.Lost, open: c.Lost}
+	count = Amount{sent: c.Crossed + c.Lost, open: c.Lost + c.Open}
 	if c.Lost <= farLost {
 		return count, false, ""
 	}
@@ -39,7 +41,7 @@ func (c *Crossing) Evidence(nearLost, farLost uint64) (count Amount, silent bool
 		return count, true, ""
 	}
 	if lost < both {
-		count.Lost, count.open = lost, farLost
+		count.Lost, count.open = lost, farLost+c.Open
 	}
 	return count, false, ""
 }
@@ -55,6 +57,7 @@ func (c *Crossing) inRuns(through uint64) bool {
 // Meet adds packets of which only a part of the hops on a path told, as those in front of the link and behind it did.
 func (c *Crossing) Meet(path uint64, appeared uint64, part *Part) {
 	c.appeared += appeared
+	c.Open += uint64(part.Open)
 	if part.Last == 0 {
 		return
 	}

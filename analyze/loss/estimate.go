@@ -13,6 +13,7 @@ import (
 const (
 	lossOfNothing = "nothing tells of lost packets there: stacks do where TCP sends them again, postcards do always"
 	Unnumbered    = "reports of %s carry no sequence numbers that count: packets may be lost, or reports"
+	Crowded       = "more packets wait for postcards than there is room for"
 	lossUnheard   = "reports of %s were lost: packets may be, too"
 	lossUnlike    = "its two ends do not tell of the same packets"
 	lossSampled   = "reports do not tell of every packet"

@@ -72,6 +72,9 @@ func (c *Amount) add(o Amount) {
 	c.open += o.open
 }
 
+// Any reports whether it was sent packets.
+func (c Amount) Any() bool { return c.sent > 0 }
+
 func (c Amount) share() float64 { return float64(c.Lost) / float64(max(c.sent, 1)) }
 
 // atLeast and atMost return between what the number of events lies that n were seen of, if each comes by chance (Byar's

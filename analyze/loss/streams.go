@@ -47,6 +47,12 @@ func (p *streamPath) total() (c Count) {
 	return c
 }
 
+// jumps reports whether so many packets came behind a hole that reports tell of some packets only.
+func (p *streamPath) jumps() bool {
+	c := p.total()
+	return c.Jumped*ArrivalsPerJump > c.Arrived
+}
+
 func (p *streamPath) compare(o *streamPath) int {
 	switch {
 	case p.numbered == o.numbered:
@@ -207,6 +213,9 @@ func (t *Streams) judged() []*streamPath {
 			p.scans[t.at], p.full[t.at], p.hit[t.at] = Count{}, nil, nil
 			p.unheardNs = t.nowNs
 		case p.numbered && numbers[p.sink].Jumped > 0 && !tellsEvery(t.reports.Rate(p.sink), numbers[p.sink]):
+			p.sampledNs = t.nowNs
+			continue
+		case !p.numbered && p.jumps():
 			p.sampledNs = t.nowNs
 			continue
 		}

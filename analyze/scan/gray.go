@@ -20,6 +20,7 @@ type grayDetector struct {
 	crossings map[topology.LinkKey]*loss.Crossing // of this scan: links on which packets were not seen as a whole
 	earlier   map[topology.LinkKey]*loss.Crossing // of the scan before
 	losing    loss.Links                          // links that lost packets lately
+	ended     map[[2]uint32]uint64                // packets whose way ends at a port in this scan, by node and port
 }
 
 func newGrayDetector(s *scan, links *linkDetector, exporters *exporterDetector) *grayDetector {
@@ -28,18 +29,24 @@ func newGrayDetector(s *scan, links *linkDetector, exporters *exporterDetector) 
 		map[topology.LinkKey]*loss.Crossing{},
 		map[topology.LinkKey]*loss.Crossing{},
 		loss.Links{},
+		map[[2]uint32]uint64{},
 	}
 }
 
 func (d *grayDetector) begin() {
 	d.earlier, d.crossings = d.crossings, d.earlier
 	clear(d.crossings)
+	clear(d.ended)
 }
 
 func (d *grayDetector) observe(o *Observation) {
 	for i := range o.Paths {
-		if p := &o.Paths[i]; len(p.Part) > 0 {
+		p := &o.Paths[i]
+		if len(p.Part) > 0 {
 			d.take(p)
+		}
+		if at := p.last(); p.Postcards && !p.dropped() && at.Has&telemetry.HasEgressPort != 0 {
+			d.ended[[2]uint32{at.Node, at.Out}] += p.N
 		}
 	}
 }
@@ -57,7 +64,7 @@ func (d *grayDetector) take(p *Path) {
 			break
 		}
 		k, ok := topology.LinkOf(&p.Hops[i].HopKey, &p.Hops[i+1].HopKey)
-		if ok && !p.Uncertain && appeared+uint64(part.Last) > 0 {
+		if ok && !p.Uncertain && appeared+uint64(part.Last+part.Open) > 0 {
 			d.cross(k, p, appeared, part)
 		}
 	}
@@ -79,6 +86,20 @@ func (d *grayDetector) cross(k topology.LinkKey, p *Path, appeared uint64, part 
 // finish looks at what the scan before found: only if others came over the link
 // afterwards it is the packets that are gone, and not all that the far end has to tell.
 func (d *grayDetector) finish() {
+	for k := range d.links.links { // of flows of which none came through nobody knows where they were to go
+		n := d.ended[[2]uint32{k.From, k.FromPort}]
+		if n == 0 || k.Has&telemetry.HasEgressPort == 0 {
+			continue
+		}
+		if d.crossings[k] == nil {
+			if len(d.crossings) >= loss.MaxLinks {
+				d.leftOut++
+				continue
+			}
+			d.crossings[k] = &loss.Crossing{}
+		}
+		d.crossings[k].Open += n
+	}
 	for k, c := range d.crossings {
 		if l := d.links.links[k]; l != nil && l.last == d.nowNs {
 			c.Crossed = l.cardsLatest

@@ -12,19 +12,26 @@ type lossDetector struct {
 	gray      *grayDetector
 	streams   *streamDetector
 	estimator *loss.Estimator
+	crowded   bool // postcards found no room to wait for each other, in this scan
+	before    bool // and in the one before
 }
 
 func newLossDetector(s *scan, links *linkDetector, gray *grayDetector, streams *streamDetector) *lossDetector {
-	return &lossDetector{s, links, gray, streams, loss.NewEstimator(s.source.Losses)}
+	return &lossDetector{
+		scan: s, links: links, gray: gray, streams: streams, estimator: loss.NewEstimator(s.source.Losses),
+	}
 }
 
-func (d *lossDetector) begin()               {}
-func (d *lossDetector) observe(*Observation) {}
+func (d *lossDetector) begin()                 { d.before, d.crowded = d.crowded, false }
+func (d *lossDetector) observe(o *Observation) { d.crowded = d.crowded || o.Crowded }
 
 func (d *lossDetector) finish() {
 	links := make(map[topology.LinkKey]loss.Cards, len(d.links.links))
 	for k := range d.links.links {
 		count, _, why := d.gray.evidence(k, d.gray.earlierOn(k))
+		if count.Any() && (d.crowded || d.before) {
+			count, why = loss.Amount{}, loss.Crowded
+		}
 		links[k] = loss.Cards{Amount: count, Why: why}
 	}
 	d.estimator.Estimate(d.nowNs, links, d.streams.streams, d.name)

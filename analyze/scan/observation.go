@@ -51,6 +51,7 @@ type Observation struct {
 	Findings  []Finding
 	Checksums checksum.Sums
 	WaitedNs  int64  // how long postcards wait for each other
+	Crowded   bool   // there was no room for all of these
 	LeftOut   uint64 // flows and holes in streams for which there was no room
 }
 
