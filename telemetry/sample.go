@@ -148,9 +148,11 @@ func (s *SampleSum) Rate(packets uint64) SampleRate {
 }
 
 // Complete returns the share that so many packets are of those that there were, of which incomplete more are known, of
-// which some postcards are missing; below 0: it is not known.
+// which some postcards are missing; below 0: it is not known. Where nodes tell of 1 packet in N postcards do not
+// show it.
 func (s *SampleSum) Complete(packets uint64, incomplete int64) float64 {
-	if s.Seen == 0 && incomplete <= 0 {
+	rate := s.Rate(packets)
+	if s.Seen == 0 && (incomplete <= 0 || rate > SampleEvery && rate <= MaxSampleRate) {
 		return -1
 	}
 	share := float64(packets) / float64(int64(packets)+max(incomplete, 0))

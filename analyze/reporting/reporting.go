@@ -46,6 +46,7 @@ type followed struct {
 	tag, node uint32
 	step      uint32 // in which reports were looked at one after the other
 	next      uint32 // sequence number behind its data; 0: not known
+	inner     uint32 // bytes of the latest report, unless it was the first
 	latency   uint64
 	atNs      int64 // 0: latency is not known
 }
@@ -149,11 +150,13 @@ func (s *Stat) pair(a, b uint64) {
 	}
 }
 
-// follow adds data of a TCP connection.
+// follow adds data of a TCP connection. That of the first and of the latest report does not count: where a node tells
+// of some packets, so many of those between two that it tells of are told as of all, but these two always are.
 func (s *Stat) follow(f *followed, from, to uint32) {
 	size, ahead := uint64(to-from), int32(from-f.next)
 	switch {
-	case f.next == 0 || size > longestHole:
+	case f.next == 0 || size > longestHole || ahead > longestHole || ahead < -longestHole:
+		f.inner = 0
 	case ahead < 0: // it was sent again, or overtaken
 		s.skipped -= min(s.skipped, size)
 		s.seen += size
@@ -162,7 +165,8 @@ func (s *Stat) follow(f *followed, from, to uint32) {
 		}
 	default:
 		s.skipped += uint64(ahead)
-		s.seen += size
+		s.seen += uint64(f.inner)
+		f.inner = uint32(size)
 	}
 	f.next = to
 	if s.seen > 1<<32 {
