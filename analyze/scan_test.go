@@ -69,7 +69,7 @@ type emulation struct {
 	sample     telemetry.SampleRate     // that is configured for all nodes; 0: none
 	look       func(*virtualCollector)  // called before each scan; nil: nobody looks
 	begin      func(*fabric.Fabric)     // gets the network before it runs; nil: nobody wants it
-	hops       bool                     // the truth has those of every packet
+	hop        func(*truth.Hop)         // gets what each packet met; nil: nobody wants it
 }
 
 // load returns a scenario in which nodes report every packet.
@@ -111,6 +111,13 @@ func (e emulation) runShards(t *testing.T, s *scenario.Scenario, shards ...int) 
 	var all collectors
 	for _, e.shards = range shards {
 		all = append(all, e.collector(t, s))
+	}
+	all[0].truth.Keep = func(r truth.Record) bool {
+		h, ok := r.(*truth.Hop)
+		if ok && e.hop != nil {
+			e.hop(h)
+		}
+		return !ok
 	}
 	e.send(t, s, all, &all[0].truth)
 	for _, v := range all {
@@ -197,7 +204,7 @@ func (e emulation) send(t *testing.T, s *scenario.Scenario, sink fabric.Sink, tr
 		t.Fatal(err)
 	}
 	s.Truth.SamplePackets, s.Truth.BurstAbove, s.Truth.BurstBelow = 0, burstAbove, burstBelow
-	if e.hops {
+	if e.hop != nil {
 		s.Truth.SamplePackets = 1
 	}
 	f, err := fabric.New(s, fabric.Options{Device: device, Reports: sink, Truth: truth})

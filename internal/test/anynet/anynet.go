@@ -37,6 +37,7 @@ type network struct {
 	long            bool
 	slow, partly    bool
 	faults          int // of a long one
+	far             int // how many times longer than a few kilometres links are; 0: once
 }
 
 // of returns one of a list.
@@ -52,8 +53,11 @@ func addNames(list []string, what string, n int) []string {
 
 // link draws the properties of a link.
 func (g *network) link() string {
-	return fmt.Sprintf("{rate: %dM, delay: %dus}", 20+g.IntN(380), 1+g.IntN(50))
+	return fmt.Sprintf("{rate: %dM, delay: %dus}", 20+g.IntN(380), g.delay())
 }
+
+// delay draws how many microseconds a link takes.
+func (g *network) delay() int { return (1 + g.IntN(50)) * max(g.far, 1) }
 
 func (g *network) write() string {
 	var b strings.Builder
@@ -134,7 +138,7 @@ func (g *network) writeTopology(say func(string, ...any)) {
 			if key := [2]string{g.switches[min(i, j)], g.switches[max(i, j)]}; i != j && !has[key] {
 				has[key] = true
 				g.links = append(g.links, key)
-				say("      - {between: [%s, %s], rate: %dM, delay: %dus}", key[0], key[1], 20+g.IntN(380), 1+g.IntN(50))
+				say("      - {between: [%s, %s], rate: %dM, delay: %dus}", key[0], key[1], 20+g.IntN(380), g.delay())
 			}
 		}
 		for i := 1; i < len(g.switches); i++ {
