@@ -8,40 +8,15 @@ type baseline struct {
 
 	slot uint64 // of the last step, in units of 2^slotBits ns: about a millisecond
 	// the second is never more: half of the time the queue is between empty and the median
-	median, deviation      float64
-	leastWait, leastBefore uint32 // ns, of the packets of this epoch and the one before
-	epoch                  uint64
+	median, deviation float64
 }
 
 const (
-	slotBits  = 20
-	epochBits = 33 // 8.6 s
-	steps     = 4096
-	usualNs   = 30e9 // a queue that is long for so long is no burst any more: from then on it is learned from
-	mostOver  = 4    // times the least threshold: thresholds are no further above the median
+	slotBits = 20
+	steps    = 4096
+	usualNs  = 30e9 // a queue that is long for so long is no burst any more: from then on it is learned from
+	mostOver = 4    // times the least threshold: thresholds are no further above the median
 )
-
-// newBaseline knows nothing yet.
-func newBaseline() baseline {
-	return baseline{leastWait: 1<<32 - 1, leastBefore: 1<<32 - 1}
-}
-
-// wait notes what a packet waited: the least is the base latency of the queue, what it costs when it is empty.
-func (b *baseline) wait(k *queued) {
-	if epoch := k.in >> epochBits; epoch != b.epoch {
-		b.leastBefore, b.leastWait = b.leastWait, 1<<32-1
-		b.epoch = epoch
-	}
-	b.leastWait = min(b.leastWait, k.wait)
-}
-
-// base returns the base latency of the queue, ns. Before the first packet that waited it is 0.
-func (b *baseline) base() uint32 {
-	if least := min(b.leastWait, b.leastBefore); least != 1<<32-1 {
-		return least
-	}
-	return 0
-}
 
 // level notes the length of the queue at a moment, once a slot. A slot without samples counts as one with an empty
 // queue. One that is not to be learned from counts not at all.

@@ -59,7 +59,7 @@ func (b *Search) sum(q *queue, r *Burst) {
 	s.flows = s.flows[:0]
 	clear(s.places)
 	clear(s.senders)
-	base := q.usual.base()
+	base := q.at.base()
 	inPackets := q.byDepth && q.unit == codepoint.UnitPackets
 	for i := w.first; i < w.next; i++ {
 		k := &q.samples[i]
@@ -186,7 +186,7 @@ func (b *Search) timeline(q *queue, r *Burst) {
 		return
 	}
 	r.Timeline = make([]Point, 0, groups)
-	base := q.usual.base()
+	base := q.at.base()
 	n, highest := 0, uint64(0)
 	for i := w.first; i < w.next; i++ {
 		k := &q.samples[i]

@@ -16,6 +16,7 @@ type queueKey struct {
 type queue struct {
 	queueKey
 	clock    *nodeClock
+	at       *port    // where it leads to
 	samples  []queued // of which the walk has seen some; the others may be unsorted
 	gone     int      // of those that it has seen, packets that had left the queue
 	unsorted bool
@@ -63,7 +64,7 @@ func (q *queue) added() {
 // measureDepth is for the first sample that tells a depth, in that unit.
 func (q *queue) measureDepth(unit Unit) {
 	q.byDepth, q.unit = true, unit
-	q.usual = baseline{leastWait: q.usual.leastWait, leastBefore: q.usual.leastBefore, epoch: q.usual.epoch}
+	q.usual = baseline{}
 	q.walk = walk{next: q.walk.next}
 }
 

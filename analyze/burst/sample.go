@@ -124,6 +124,9 @@ func (k *queued) out() uint64 {
 // packetIn reports whether the packet was in the queue: it was not dropped, and is no duplicate.
 func (k *queued) packetIn() bool { return k.has&(SampleDropped|sampleTwice) == 0 }
 
+// tellsDepthBefore reports whether k tells what the packet found in the queue when it came.
+func (k *queued) tellsDepthBefore() bool { return k.has&(SampleDepth|SampleDepthAtOut) == SampleDepth }
+
 // is reports whether k and o are two reports of one packet. Their lengths may differ: a node that speaks of its queue
 // alone does not say how long INT has made the packet.
 func (k *queued) is(o *queued) bool {

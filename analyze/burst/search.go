@@ -16,6 +16,7 @@ type Search struct {
 	list     []*queue // the same
 	recent   [1 << recentBits]*queue
 	clocks   map[uint32]*nodeClock
+	ports    map[portKey]*port
 	hand     int // place in list at which the search for a quiet queue goes on
 	free     int // samples for which queues may ask for room
 	passedNs int64
@@ -50,7 +51,8 @@ const (
 // NewSearch returns a Bursts that knows no queue.
 func NewSearch(c Config) *Search {
 	return &Search{
-		config: c, queues: map[queueKey]*queue{}, clocks: map[uint32]*nodeClock{}, free: c.MaxSamples,
+		config: c, queues: map[queueKey]*queue{}, clocks: map[uint32]*nodeClock{},
+		ports: map[portKey]*port{}, free: c.MaxSamples,
 		random: rand.New(rand.NewPCG(1, 2)), scratch: newScratch(),
 	}
 }
@@ -85,6 +87,9 @@ func (b *Search) place(q *queue, s *Sample, inNs, wait uint64, has SampleFields)
 	k.depth, k.bytes, k.every = s.Depth, min(s.Bytes, maxFrame), min(max(s.Every, 1), maxEvery)
 	if has&SampleDepth == 0 {
 		k.depth = 0
+	}
+	if k.tellsDepthBefore() && has&SampleOut != 0 {
+		q.at.note(inNs, k.wait, k.depth == 0)
 	}
 	q.added()
 }
@@ -138,7 +143,13 @@ func (b *Search) queue(key queueKey) *queue {
 			b.clocks[key.node] = clock
 		}
 		clock.queues++
-		q = &queue{queueKey: key, clock: clock, usual: newBaseline()}
+		at := b.ports[portKey{key.node, key.port}]
+		if at == nil {
+			at = &port{least: noWait, before: noWait}
+			b.ports[portKey{key.node, key.port}] = at
+		}
+		at.queues++
+		q = &queue{queueKey: key, clock: clock, at: at}
 		b.queues[key] = q
 		b.list = append(b.list, q)
 	}
@@ -178,6 +189,9 @@ func (b *Search) evict() bool {
 			clock.queues--
 		} else {
 			delete(b.clocks, q.node)
+		}
+		if q.at.queues--; q.at.queues == 0 {
+			delete(b.ports, portKey{q.node, q.port})
 		}
 		return true
 	}

@@ -44,7 +44,7 @@ func (b *Search) stack(q *queue, r *Burst) {
 	}
 	rows := len(s.largest) + 1
 	s.area = append(s.area[:0], make([]float64, rows*steps)...)
-	base := uint64(q.usual.base())
+	base := uint64(q.at.base())
 	for i := q.walk.first; i < q.walk.next; i++ {
 		k := &q.samples[i]
 		if !k.packetIn() || k.has&SampleOut == 0 {

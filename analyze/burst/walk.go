@@ -57,15 +57,6 @@ func (q *queue) seesAll(k *queued) bool {
 		(q.unit == codepoint.UnitBytes || q.unit == codepoint.UnitPackets)
 }
 
-// showsBase reports whether the wait of a packet may be what the empty queue costs: of one that found it empty, or, if
-// it does not say, outside of bursts. In a flood no packet is quick.
-func (q *queue) showsBase(k *queued) bool {
-	if k.has&(SampleDepth|SampleDepthAtOut) == SampleDepth && k.depth > 0 {
-		return false
-	}
-	return k.has&SampleOut != 0 && (!q.walk.on || k.has&(SampleDepth|SampleDepthAtOut) == SampleDepth)
-}
-
 // measure returns how long the queue was before and after the packet of k came, in the unit of the queue or ns; false
 // if k does not say.
 func (q *queue) measure(k *queued) (before, after uint64, ok bool) {
@@ -73,7 +64,7 @@ func (q *queue) measure(k *queued) (before, after uint64, ok bool) {
 		if k.has&SampleOut == 0 {
 			return 0, 0, false
 		}
-		wait := uint64(k.wait - min(k.wait, q.usual.base()))
+		wait := uint64(k.wait - min(k.wait, q.at.base()))
 		return wait, wait, true
 	}
 	before = uint64(k.depth)
@@ -112,8 +103,8 @@ func (b *Search) look(q *queue, k *queued) {
 		b.counters.Duplicates++
 		return
 	}
-	if q.showsBase(k) {
-		q.usual.wait(k)
+	if k.has&SampleOut != 0 && !k.tellsDepthBefore() {
+		q.at.note(k.in, k.wait, !w.on)
 	}
 	before, after, ok := q.measure(k)
 	if !ok {
@@ -155,7 +146,7 @@ func (w *walk) stands(ns uint64) bool { return ns-w.startNs > usualNs }
 
 // begin begins a burst with the packet of k.
 func (w *walk) begin(q *queue, k *queued, before, after, above, below uint64) {
-	last, base := w.lastNs, uint64(q.usual.base())
+	last, base := w.lastNs, uint64(q.at.base())
 	*w = walk{next: w.next, on: true, start: w.next, above: above, below: below, startNs: k.in}
 	all := q.seesAll(k)
 	w.first = w.next
@@ -203,7 +194,7 @@ func (w *walk) add(q *queue, k *queued, before, after uint64) {
 	w.samples++
 	if k.has&(SampleOut|SampleDepthAtOut) == SampleOut && q.byDepth {
 		w.depths += before
-		w.waits += uint64(k.wait - min(k.wait, q.usual.base()))
+		w.waits += uint64(k.wait - min(k.wait, q.at.base()))
 	}
 	if k.has&SampleDropped == 0 {
 		w.packets++
@@ -264,7 +255,7 @@ func (w *walk) between(endNs uint64) uint64 {
 // leave takes the packets out of the queue that leave it before a moment, at which it has a length, and notes when it
 // was below the threshold.
 func (w *walk) leave(q *queue, limitNs, length uint64) {
-	w.behindNs = max(w.behindNs, uint64(q.usual.base()))
+	w.behindNs = max(w.behindNs, uint64(q.at.base()))
 	for ; w.head < w.next; w.head++ {
 		p := &q.samples[w.head]
 		if !p.packetIn() || p.has&SampleOut == 0 {
