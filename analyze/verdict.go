@@ -3,6 +3,7 @@ package analyze
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -34,8 +35,11 @@ func VerdictOf(f *telemetry.Flow, bursts []telemetry.Burst) *telemetry.Verdict {
 		return v
 	}
 	v.Node, v.Name, v.Port = longest.Node, longest.Name, longest.EgressPort
-	v.AtMost = min(1, float64(longest.LatencyNs.Max)/total)
-	v.AtLeast = shareAtLeast(f, longest)
+	known := false
+	v.AtLeast, known = shareAtLeast(f, longest)
+	if v.AtMost = 1; known {
+		v.AtMost = min(1, float64(longest.LatencyNs.Max)/total)
+	}
 	where := longest.Name
 	if where == "" {
 		where = fmt.Sprint("node ", *longest.Node)
@@ -57,15 +61,19 @@ func VerdictOf(f *telemetry.Flow, bursts []telemetry.Burst) *telemetry.Verdict {
 		}
 	}
 	at := "spent at " + where
-	if b := worstBurst(f, longest, bursts); b != nil {
-		v.Burst, v.BurstAt, v.Filled = b.ID, &b.Peak, b.MainSources
+	if b, waited, next := worstBurst(f, longest, bursts); b != nil {
+		v.Burst, v.BurstAt, v.Filled = b.ID, &b.Peak, b.MainFlows
 		v.Itself = len(b.Culprits) > 0 && b.Culprits[0].Flow != nil && *b.Culprits[0].Flow == f.Endpoints
-		by := fmt.Sprintf("%d flows", b.MainSources)
-		if b.MainSources == 1 {
+		by := fmt.Sprintf("%d flows", b.MainFlows)
+		if b.MainFlows == 1 {
 			by = "1 flow"
 		}
 		if v.Itself {
 			by += ", itself the first"
+		}
+		least := 0.99 * v.AtMost * total
+		if float64(waited) < least || float64(next) >= least || v.AtLeast*total < least {
+			by += ", in the worst burst that it met" // its slowest packet may have met another one, or none
 		}
 		when := b.Peak
 		said := "burst %s UTC"
@@ -75,27 +83,29 @@ func VerdictOf(f *telemetry.Flow, bursts []telemetry.Burst) *telemetry.Verdict {
 		at = fmt.Sprintf("the queue of %s, filled by %s ("+said+")", where, by, when.UTC().Format("15:04:05"))
 	}
 	v.Text = fmt.Sprintf("%s of %s, the longest time of a packet in nodes, was %s", share, telemetry.SIText(total/1e9, "s"), at)
+	if !known {
+		v.Text = fmt.Sprintf("its slowest packet was in nodes for %s, maybe on a path that is forgotten; of one on its latest paths, %s was %s",
+			telemetry.SIText(total/1e9, "s"), telemetry.SIText(float64(longest.LatencyNs.Max)/1e9, "s"), at)
+	}
 	return v
 }
 
-// shareAtLeast returns the share of the longest time of a packet that was spent at a hop for sure.
-func shareAtLeast(f *telemetry.Flow, longest *telemetry.PathHop) float64 {
-	if f.PathChanges >= uint64(max(1, len(f.Paths))) {
-		return 0 // it may be that of a packet that took a path that is forgotten
-	}
-	least := math.Inf(1)
+// shareAtLeast returns the share of the longest time of a packet that was spent at a hop for sure; false if that may
+// be a packet that took a path which is forgotten.
+func shareAtLeast(f *telemetry.Flow, longest *telemetry.PathHop) (share float64, known bool) {
+	least, packets := math.Inf(1), uint64(0)
 	for p := range f.Paths {
+		hops := f.Paths[p].Hops
+		if slices.ContainsFunc(hops, func(h telemetry.PathHop) bool { return h.LatencyNs == nil }) {
+			continue // such packets have no time in all nodes
+		}
+		packets += hops[0].LatencyNs.Count
 		rest, there := float64(f.Residence.Max), false
-		for i := range f.Paths[p].Hops {
-			h := &f.Paths[p].Hops[i]
-			switch {
-			case samePlace(h, longest):
+		for i := range hops {
+			if samePlace(&hops[i], longest) {
 				there = true
-			case h.LatencyNs != nil:
-				rest -= float64(h.LatencyNs.Max)
-			case h.Dropped:
-			default:
-				return 0
+			} else {
+				rest -= float64(hops[i].LatencyNs.Max)
 			}
 		}
 		if !there {
@@ -103,7 +113,10 @@ func shareAtLeast(f *telemetry.Flow, longest *telemetry.PathHop) float64 {
 		}
 		least = min(least, rest)
 	}
-	return max(0, least/float64(f.Residence.Max))
+	if packets < f.Residence.Count {
+		return 0, false
+	}
+	return max(0, least/float64(f.Residence.Max)), true
 }
 
 func samePlace(a, b *telemetry.PathHop) bool {
@@ -112,26 +125,28 @@ func samePlace(a, b *telemetry.PathHop) bool {
 }
 
 // worstBurst returns the burst at a hop in which a packet of the flow waited longest, if that explains at least the
-// half of the longest stay there.
-func worstBurst(f *telemetry.Flow, at *telemetry.PathHop, bursts []telemetry.Burst) (worst *telemetry.Burst) {
-	if at.EgressPort == nil {
-		return nil
-	}
-	most := uint64(leastShare * float64(at.LatencyNs.Max))
+// half of the longest stay there, and how long one waited in it and in any other, ns.
+func worstBurst(f *telemetry.Flow, at *telemetry.PathHop, bursts []telemetry.Burst) (worst *telemetry.Burst,
+	waited, next uint64,
+) {
 	for i := range bursts {
 		b := &bursts[i]
-		if b.Node != *at.Node || b.Port != *at.EgressPort {
+		if at.EgressPort == nil || b.Node != *at.Node || b.Port != *at.EgressPort {
 			continue
 		}
-		if waited := WaitIn(f, b); waited >= most {
-			most, worst = waited, b
+		if ns := WaitIn(f, b); ns >= waited {
+			worst, waited, next = b, ns, waited
+		} else {
+			next = max(next, ns)
 		}
 	}
-	return worst
+	if float64(waited) < leastShare*float64(at.LatencyNs.Max) {
+		return nil, 0, 0
+	}
+	return worst, waited, next
 }
 
-// WaitIn returns how long a packet of a flow waited in a burst at most, as far as that is known: of its victims
-// each, of those that made it what the longest waited.
+// WaitIn returns how long a packet of a flow waited in a burst at most, as far as that is known.
 func WaitIn(f *telemetry.Flow, b *telemetry.Burst) uint64 {
 	for i := range b.Victims {
 		if v := &b.Victims[i]; v.Flow != nil && *v.Flow == f.Endpoints {
@@ -140,7 +155,7 @@ func WaitIn(f *telemetry.Flow, b *telemetry.Burst) uint64 {
 	}
 	for i := range b.Culprits {
 		if c := &b.Culprits[i]; c.Flow != nil && *c.Flow == f.Endpoints {
-			return b.PeakDelayNs
+			return c.MaxExtraNs
 		}
 	}
 	return 0

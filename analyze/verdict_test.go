@@ -119,13 +119,13 @@ func anyBurst(*telemetry.Burst) bool { return true }
 func TestVerdictsWithoutProof(t *testing.T) {
 	one, two, port := uint32(1), uint32(2), uint32(6)
 	hop := func(node *uint32, longest uint64) telemetry.PathHop {
-		d := &telemetry.Distribution{Max: longest}
+		d := &telemetry.Distribution{Count: 10, Max: longest}
 		return telemetry.PathHop{Node: node, Name: "leaf", EgressPort: &port, LatencyNs: d}
 	}
-	flow := func(changes, longest uint64, hops ...telemetry.PathHop) *telemetry.Flow {
+	flow := func(others, longest uint64, hops ...telemetry.PathHop) *telemetry.Flow {
 		return &telemetry.Flow{
-			Residence: &telemetry.Distribution{Max: longest}, PathChanges: changes,
-			Paths: []telemetry.FlowPath{{Hops: hops}},
+			Residence: &telemetry.Distribution{Count: 10 + others, Max: longest},
+			Paths:     []telemetry.FlowPath{{Hops: hops}},
 		}
 	}
 	for _, c := range []struct {
@@ -135,7 +135,8 @@ func TestVerdictsWithoutProof(t *testing.T) {
 		{&telemetry.Flow{}, ""},
 		{flow(0, 1000, hop(&one, 990), hop(&two, 5)), "99 % of 1.00 µs"},
 		{flow(0, 1000, hop(&one, 900), hop(&two, 300)), "70 to 90 % of 1.00 µs"},
-		{flow(9, 1000, hop(&one, 990), hop(&two, 5)), "up to 99 % of"}, // paths of which nothing is known
+		// paths of which nothing is known
+		{flow(9, 1000, hop(&one, 990), hop(&two, 5)), "its slowest packet was in nodes for 1.00 µs, maybe on"},
 		{flow(0, 1000, hop(&one, 400), hop(&two, 400)), "no node is to blame"},
 	} {
 		got := VerdictOf(c.flow, nil)

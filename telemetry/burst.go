@@ -38,6 +38,7 @@ type Burst struct {
 	Sources     int  `json:"sources" table:"SENDERS" doc:"senders in the build-up" store:"sources"`
 	MainSources int  `json:"main_sources" doc:"the fewest of them that brought 80 % of its bytes" store:"main_sources"`
 	Incast      bool `json:"incast" table:"INCAST" doc:"many senders came together" store:"incast"`
+	MainFlows   int  `json:"-"` // the fewest flows that brought 80 % of these bytes; not in a store
 
 	Culprits   []Culprit `json:"culprits" table:"CULPRITS" doc:"flows that made it, most bytes in the build-up first"`
 	Victims    []Victim  `json:"victims" table:"VICTIMS" doc:"flows that waited in it, the longest extra delay first"`
@@ -66,6 +67,7 @@ type Culprit struct {
 	Drops        uint64     `json:"drops"`
 	BuildUpBytes uint64     `json:"build_up_bytes"` // up to the peak
 	Share        float64    `json:"share"`          // of the build-up's bytes, 0 to 1
+	MaxExtraNs   uint64     `json:"-"`              // as of a Victim; not in a store
 }
 
 // A Victim is a flow that waited in a burst that others made. Flow is nil where the flow table had no room for it.

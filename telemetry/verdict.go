@@ -10,7 +10,7 @@ type Verdict struct {
 	Node *uint32 `json:"node,omitempty"`
 	Name string  `json:"name,omitempty"`
 	Port *uint32 `json:"port,omitempty"` // egress
-	// AtLeast and AtMost are between which shares of LongestNs that is. Nothing is known at least where the flow
+	// AtLeast and AtMost are between which shares of LongestNs that is: 0 and 1 where the flow
 	// took paths that are forgotten.
 	AtLeast float64 `json:"at_least"`
 	AtMost  float64 `json:"at_most"`

@@ -25,7 +25,7 @@ func newScratch() scratch {
 type flowPart struct {
 	Share
 	weight, buildUp uint64
-	extra, longest  uint64 // ns
+	extra           uint64 // ns
 	row             int    // in the stack
 }
 
@@ -94,7 +94,7 @@ func (b *Search) sum(q *queue, r *Burst) {
 		f.Bytes += bytes
 		f.weight += weight
 		f.extra += extra
-		f.longest = max(f.longest, extra)
+		f.MaxExtraNs = max(f.MaxExtraNs, extra)
 		if i <= w.peak {
 			f.buildUp += weight
 			f.BuildUpBytes += bytes
@@ -139,7 +139,7 @@ func (b *Search) lists(r *Burst) {
 		}
 		r.Victims = append(r.Victims, Victim{
 			Flow: f.Flow, Source: f.Source, Packets: f.Packets, Bytes: f.Bytes, Drops: f.Drops, ExtraNs: f.extra,
-			MaxExtraNs: f.longest,
+			MaxExtraNs: f.MaxExtraNs,
 		})
 	}
 	slices.SortFunc(r.Culprits, func(x, y Share) int {
@@ -160,21 +160,33 @@ func (b *Search) lists(r *Burst) {
 	r.Victims = slices.Clip(r.Victims[:min(b.config.MaxFlows, len(r.Victims))])
 }
 
-// incast counts the senders of the build-up.
+// incast counts the senders and the flows of the build-up.
 func (b *Search) incast(r *Burst) {
 	s := &b.scratch
 	s.weights = s.weights[:0]
-	all := uint64(0)
+	for i := range s.flows {
+		s.weights = append(s.weights, s.flows[i].buildUp)
+	}
+	r.MainFlows = fewest(s.weights)
+	s.weights = s.weights[:0]
 	for _, weight := range s.senders {
 		s.weights = append(s.weights, weight)
+	}
+	r.Sources, r.MainSources = len(s.weights), fewest(s.weights)
+	r.Incast = r.MainSources >= max(b.config.IncastSources, 1)
+}
+
+// fewest returns how many weights make up 80% of all at least, and sorts them.
+func fewest(weights []uint64) (n int) {
+	slices.Sort(weights)
+	all := uint64(0)
+	for _, weight := range weights {
 		all += weight
 	}
-	slices.Sort(s.weights)
-	r.Sources = len(s.weights)
-	for sum := uint64(0); 5*sum < 4*all && r.MainSources < r.Sources; r.MainSources++ {
-		sum += s.weights[r.Sources-1-r.MainSources]
+	for sum := uint64(0); 5*sum < 4*all; n++ {
+		sum += weights[len(weights)-1-n]
 	}
-	r.Incast = r.MainSources >= max(b.config.IncastSources, 1)
+	return n
 }
 
 // timeline lists the packets. Of more than there is room for, it takes as many groups of neighbours, and of each the

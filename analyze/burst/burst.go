@@ -50,10 +50,10 @@ type Burst struct {
 	OtherFlows int
 	OtherBytes uint64
 
-	// Sources is the number of senders in the build-up, MainSources the fewest of them that brought 80% of its bytes.
-	// Incast says that these are many.
-	Sources, MainSources int
-	Incast               bool
+	// Sources is the number of senders in the build-up, MainSources the fewest of them that brought 80% of its bytes,
+	// and MainFlows the fewest flows. Incast says that these senders are many.
+	Sources, MainSources, MainFlows int
+	Incast                          bool
 
 	Timeline []Point // in the order of time; if it is shorter than Samples, the highest points are left
 	Stack    Stack
@@ -75,6 +75,7 @@ type Share struct {
 	// of the packets that were in the queue from the start of the burst to its peak, scaled up
 	BuildUpBytes uint64
 	Share        float64 // of the build-up's bytes, 0 to 1
+	MaxExtraNs   uint64  // as of a Victim
 }
 
 // A Victim is what a flow suffered from a burst that others made.

@@ -257,8 +257,8 @@ func (k *Record) answer() telemetry.Burst {
 		BelowDepth: k.Below, PeakBytes: bytes(k.Burst.Peak), AboveBytes: bytes(k.Above), BelowBytes: bytes(k.Below),
 		PeakDelayNs: k.PeakDelayNs,
 		Packets:     k.Packets, Bytes: k.Bytes, Drops: k.Drops, Complete: k.Complete,
-		Sources: k.Sources, MainSources: k.MainSources, Incast: k.Incast, OtherFlows: k.OtherFlows,
-		OtherBytes: k.OtherBytes,
+		Sources: k.Sources, MainSources: k.MainSources, MainFlows: k.MainFlows, Incast: k.Incast,
+		OtherFlows: k.OtherFlows, OtherBytes: k.OtherBytes,
 	}
 }
 
@@ -278,7 +278,7 @@ func (k *Record) lists(b *telemetry.Burst) {
 		c := &k.Culprits[i]
 		b.Culprits[i] = telemetry.Culprit{
 			Flow: k.Endpoints(c.Flow), Packets: c.Packets, Bytes: c.Bytes, Drops: c.Drops, BuildUpBytes: c.BuildUpBytes,
-			Share: c.Share,
+			Share: c.Share, MaxExtraNs: c.MaxExtraNs,
 		}
 	}
 	for i := range k.Victims {
