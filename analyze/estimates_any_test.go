@@ -83,7 +83,7 @@ func (e *estimateTrial) judge(what string, right bool, format string, args ...an
 }
 
 // hop takes what a packet met.
-func (e *estimateTrial) hop(h *truth.Hop) {
+func (e *estimateTrial) hop(h *truth.Hop) bool {
 	at := [3]uint32{h.Node, h.In, h.Out}
 	e.hops[at] = append(e.hops[at], float64(h.LatencyNs))
 	e.sent[[2]uint32{h.Node, h.Out}]++
@@ -112,6 +112,7 @@ func (e *estimateTrial) hop(h *truth.Hop) {
 	p.last = *h
 	p.way += fmt.Sprintln(h.Node, h.In, h.Out)
 	trueOf(e.paths, p.way).add(float64(h.OutNs - p.firstNs))
+	return false
 }
 
 // take takes what else the truth says, up to now.

@@ -255,13 +255,12 @@ type trueBreach struct {
 	most uint64
 }
 
-// breachesOf returns what the flows of the truth broke; ways are those of all packets. With stacks a flow is judged with its first packet, with
+// breachesOf returns what the flows of the truth broke. With stacks a flow is judged with its first packet, with
 // postcards once it has been on its path for a second, if something comes then. Of packets that are dropped, and of
 // those that come out of a loop, nothing needs to be told.
-func breachesOf(v *virtualCollector, p *drawnPolicy, ways map[uint64][]truth.PathHop,
-	stacks bool,
-) map[string]*trueBreach {
+func breachesOf(v *virtualCollector, p *drawnPolicy, stacks bool) map[string]*trueBreach {
 	flows, list := map[uint32]*truth.Flow{}, map[string]*trueBreach{}
+	ways := map[uint64][]truth.PathHop{} // of packets
 	on, unsteady := map[uint32]bool{}, map[uint32]bool{}
 	note := func(flow uint32, fromNs int64, hops []truth.PathHop, surely bool) {
 		for _, b := range p.breaches(flows[flow], hops) {
@@ -283,6 +282,8 @@ func breachesOf(v *virtualCollector, p *drawnPolicy, ways map[uint64][]truth.Pat
 		switch r := r.(type) {
 		case *truth.Flow:
 			flows[r.Flow] = r
+		case *truth.Hop:
+			ways[r.Packet] = append(ways[r.Packet], truth.PathHop{Node: r.Node, In: r.In, Out: r.Out})
 		case *truth.Path:
 			unsteady[r.Flow] = unsteady[r.Flow] || on[r.Flow]
 			on[r.Flow] = true
@@ -337,14 +338,10 @@ func wrongBreaches(t *testing.T, seed uint64, stacks bool) (wrong []string, all 
 		}
 	})
 	p := drawPolicy(r, ports)
-	e.shards, e.duration, e.policy = 1+int(seed%3), 0, policyOf(t, p.text)
-	ways := map[uint64][]truth.PathHop{} // of packets
-	e.hop = func(h *truth.Hop) {
-		ways[h.Packet] = append(ways[h.Packet], truth.PathHop{Node: h.Node, In: h.In, Out: h.Out})
-	}
+	e.shards, e.duration, e.policy, e.hop = 1+int(seed%3), 0, policyOf(t, p.text), keepHop
 	v := e.runScenario(t, s)
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
-	want, told, lossy := breachesOf(v, p, ways, stacks), map[string]uint64{}, strings.Contains(text, "report_loss:")
+	want, told, lossy := breachesOf(v, p, stacks), map[string]uint64{}, strings.Contains(text, "report_loss:")
 	list, _ := v.log.Events(nil, 1e6)
 	for i := range list {
 		b := breachOf(&list[i])

@@ -69,8 +69,11 @@ type emulation struct {
 	sample     telemetry.SampleRate     // that is configured for all nodes; 0: none
 	look       func(*virtualCollector)  // called before each scan; nil: nobody looks
 	begin      func(*fabric.Fabric)     // gets the network before it runs; nil: nobody wants it
-	hop        func(*truth.Hop)         // gets what each packet met; nil: nobody wants it
+	hop        func(*truth.Hop) bool    // gets what each packet met: does the truth have it? nil: nobody wants it
 }
+
+// keepHop is for emulation.hop.
+func keepHop(*truth.Hop) bool { return true }
 
 // load returns a scenario in which nodes report every packet.
 func load(t *testing.T, name string) *scenario.Scenario {
@@ -114,10 +117,7 @@ func (e emulation) runShards(t *testing.T, s *scenario.Scenario, shards ...int) 
 	}
 	all[0].truth.Keep = func(r truth.Record) bool {
 		h, ok := r.(*truth.Hop)
-		if ok && e.hop != nil {
-			e.hop(h)
-		}
-		return !ok
+		return !ok || e.hop != nil && e.hop(h)
 	}
 	e.send(t, s, all, &all[0].truth)
 	for _, v := range all {
