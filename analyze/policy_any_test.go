@@ -250,8 +250,8 @@ func breachOf(e *telemetry.Event) string {
 type trueBreach struct {
 	sinceNs int64 // at the earliest
 	surely  int   // flows that must be told, on a path that is judged in any case
-	// most is flows by their paths, also of packets that were dropped. One that pauses, as its packets are dropped, or of
-	// which stragglers come by the path before, may count twice.
+	// most is flows by their paths, also of packets that were dropped. One that pauses, as its packets are dropped, or
+	// of which stragglers come by the path before, may count twice.
 	most uint64
 }
 
