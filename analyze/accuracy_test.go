@@ -124,6 +124,7 @@ type occasion struct {
 	subjects     []string
 	fromNs, toNs int64
 	unsure       bool   // it need not be found
+	drops        int    // or other moments of which it is made
 	link         string // that failed
 
 	found          bool
@@ -533,7 +534,17 @@ func occasionsOf(v *virtualCollector) (list []occasion) {
 			telemetry.EventDropStorm: drop.StormRate,
 			telemetry.EventBlackhole: scan.BlackholeDrops,
 		}[k.kind]
-		list = append(list, runsOf(k.kind, k.subject, at, least)...)
+		runs := runsOf(k.kind, k.subject, at, least)
+		list = append(list, runs...)
+		if k.kind != telemetry.EventBlackhole {
+			continue
+		}
+		for _, i := range runsOf(k.kind, k.subject, at, 1) { // of a few packets a second it is told if these go on
+			i.unsure = true
+			if !slices.ContainsFunc(runs, func(o occasion) bool { return o.toNs == i.toNs }) && i.drops >= least {
+				list = append(list, i)
+			}
+		}
 	}
 	changes, unsure := changesOf(paths, flows)
 	for k, at := range changes {
@@ -567,7 +578,8 @@ func runsOf(kind telemetry.EventKind, subject string, at []int64, least int) (li
 		least := max(1, least)
 		for i := range n - least + 1 {
 			if at[i+least-1]-at[i] < int64(time.Second) {
-				list = append(list, occasion{kind: kind, subjects: []string{subject}, fromNs: at[i], toNs: at[n-1]})
+				list = append(list,
+					occasion{kind: kind, subjects: []string{subject}, fromNs: at[i], toNs: at[n-1], drops: n - i})
 				break
 			}
 		}

@@ -326,7 +326,7 @@ func TestScenariosYieldEvents(t *testing.T) {
 20-28 warning link_lost: no traffic leaf1 -> spine1; both nodes still report
 21-21 info path_change: flows leave leaf1 by port 2 and no longer by port 1; the old link is down: a failure
 29-29 info path_change: flows leave leaf1 by port 1 and no longer by port 2; the old link still carries others: a reroute
-34-42 critical gray_failure: packets are lost between leaf2 and spine1, and no node says why; 2.4 % of those to spine1; 3.5 % of those to leaf2; seen by TCP, which sent them again
+34-42 critical gray_failure: packets are lost between leaf2 and spine1, and no node says why; 2.5 % of those to spine1; 3.8 % of those to leaf2; seen by TCP, which sent them again
 49-53 critical drop_storm: drop storm at leaf1 port 6: 4,913 packets, queue full`},
 	} {
 		if raceDetector && test.scenario != "link-failure" {

@@ -37,9 +37,9 @@ func (s *delaySum) merge(o *delaySum) {
 // until packets went both ways: that a clock jumped may be seen only by a packet that goes the other way, and until
 // then the jump looks like a delay.
 type delayStat struct {
-	from, to    uint32   // nodes
-	open        delaySum // of this window
-	waiting     delaySum // of windows that are over, the last of which ended at waitsNs
+	from, to    uint32    // nodes
+	open        delaySum  // of this window
+	waiting     *delaySum // of windows that are over, the last of which ended at waitsNs; nil: there was none
 	waitsNs     int64
 	now, before delaySum // of this turn and the last
 	bestNs      uint64   // the least uncertainty of a window of this turn; 0: there was none
@@ -110,19 +110,31 @@ func (s *delayStat) settle(endNs, toldNs int64, why string) {
 	if s.open.Count > 0 {
 		s.why = why
 	}
-	if toldNs >= s.waitsNs-soonNs {
-		s.take(&s.waiting)
-		s.waiting = delaySum{}
+	if w := s.waiting; w != nil {
+		switch {
+		case toldNs >= s.waitsNs-soonNs:
+			s.take(w)
+			*w = delaySum{}
+		case why != "":
+			s.unknown += w.Count
+			*w = delaySum{}
+		}
 	}
-	if why != "" {
-		s.unknown += s.open.Count + s.waiting.Count
-		s.open, s.waiting = delaySum{}, delaySum{}
+	switch {
+	case s.open.Count == 0:
 		return
-	}
-	if s.open.Count > 0 {
+	case why != "":
+		s.unknown += s.open.Count
+	case toldNs >= endNs: // as within one node
+		s.take(&s.open)
+	default:
+		if s.waiting == nil {
+			s.waiting = &delaySum{}
+		}
 		s.waiting.merge(&s.open)
-		s.open, s.waitsNs = delaySum{}, endNs
+		s.waitsNs = endNs
 	}
+	s.open = delaySum{}
 }
 
 // take adds delays of windows that are over. Few that are hardly known must not make all uncertain: delays of before
@@ -153,7 +165,7 @@ func (s *delayStat) take(settled *delaySum) {
 
 // turn forgets what is old. It is false if nothing is left.
 func (s *delayStat) turn() bool {
-	left := s.now.Count+s.open.Count+s.waiting.Count+s.unknown > 0
+	left := s.now.Count+s.open.Count+s.unknown > 0 || s.waiting != nil && s.waiting.Count > 0
 	s.before, s.now, s.unknown, s.bestNs = s.now, delaySum{}, 0, 0
 	s.tripBefore, s.trip = s.trip, roundTrip{}
 	return left
