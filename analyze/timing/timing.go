@@ -70,7 +70,8 @@ func (t *Timing) forget(node uint32) {
 }
 
 const (
-	// maxDelays bounds the links, and the paths, whose delays are kept; each takes 2.2 kB, and 0.6 if their clocks are known.
+	// maxDelays bounds the links, and the paths, whose delays are kept; each takes 2.2 kB, and 0.6 more if it joins two
+	// nodes.
 	maxDelays = 4096
 	// maxJumps bounds the nodes whose last jump is remembered.
 	maxJumps = 4096

@@ -31,8 +31,8 @@ func (p *storeProof) askBursts(begin, end time.Time) (list []telemetry.Burst) {
 }
 
 // compareBursts holds the bursts of the past against the queues of the network, and against their events, which must
-// have the same ids, times and packets. What a switch takes longer for each packet, if it is slow, may be in the end of a
-// burst or not: TestAnyBursts says by how much.
+// have the same ids, times and packets. What a switch takes longer for each packet, if it is slow, may be in the end of
+// a burst or not: TestAnyBursts says by how much.
 func (p *storeProof) compareBursts(begin, end time.Time, events []telemetry.Event, slow bool) {
 	p.t.Helper()
 	bursts := p.askBursts(begin, end)
