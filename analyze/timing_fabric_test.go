@@ -91,8 +91,10 @@ func (d *delayTrial) holds(what any, a *telemetry.Delay, real *trueDelay) (known
 		}
 		return false
 	}
-	// Stamps are of whole nanoseconds, and clocks of 5 parts per million too fast or too slow.
-	around := float64(*a.UncertaintyNs) + 2 + 5e-6*real.max
+	around := float64(*a.UncertaintyNs) + 2 // stamps are of whole nanoseconds
+	if *a.UncertaintyNs <= 1 {              // by one clock alone, up to 5 parts per million off
+		around += 5e-6 * real.max
+	}
 	if float64(a.NS.Min) < real.min-around || float64(a.NS.Max) > real.max+around || a.NS.Mean < real.min-around ||
 		a.NS.Mean > real.max+around {
 		d.Errorf("%v: %+v ± %v, want %+v", what, a.NS, around, real)

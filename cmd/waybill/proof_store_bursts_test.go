@@ -3,7 +3,6 @@ package main
 import (
 	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/waybill-int/waybill/api/client"
@@ -31,13 +30,11 @@ func (p *storeProof) askBursts(begin, end time.Time) (list []telemetry.Burst) {
 }
 
 // compareBursts holds the bursts of the past against the queues of the network, and against their events, which must
-// have the same ids, times and packets. What a switch takes longer for each packet, if it is slow, may be in the end of
-// a burst or not: TestAnyBursts says by how much.
-func (p *storeProof) compareBursts(begin, end time.Time, events []telemetry.Event, slow bool) {
+// have the same ids, times and packets.
+func (p *storeProof) compareBursts(begin, end time.Time, events []telemetry.Event) {
 	p.t.Helper()
 	bursts := p.askBursts(begin, end)
 	list, compared, others := p.truth.BurstDifferences(bursts)
-	list = slices.DeleteFunc(list, func(text string) bool { return slow && strings.Contains(text, ": end: ") })
 	for i, text := range list {
 		if i == 10 {
 			p.t.Errorf("and %d more differences", len(list)-i)
