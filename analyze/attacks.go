@@ -125,9 +125,30 @@ func (s *Shard) attackSummary(r *telemetry.Report, packets uint64, nowNs int64) 
 	s.attacks.counts.DroppedByRule(key, packets, nowNs)
 }
 
-// Attacks lets a function have what is counted for attacks, while nothing else is.
-func (s *Shard) Attacks(look func(*attack.Counts)) {
+// TakeTallies implements attack.Shard.
+func (s *Shard) TakeTallies(empty attack.Tallies) attack.Tallies {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	look(s.attacks.counts)
+	return s.attacks.counts.Take(empty)
+}
+
+// WatchTarget implements attack.Shard.
+func (s *Shard) WatchTarget(w attack.WatchOf) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.attacks.counts.Watch(w)
+}
+
+// UnwatchTarget implements attack.Shard.
+func (s *Shard) UnwatchTarget(number uint32) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.attacks.counts.Unwatch(number)
+}
+
+// WatchedSources implements attack.Shard.
+func (s *Shard) WatchedSources(number uint32, classes attack.Classes) attack.Watched {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.attacks.counts.Watched(number, classes)
 }

@@ -526,11 +526,9 @@ func TestAttackPostcardsOfNodesWithRates(t *testing.T) {
 	s.attacks.sampling = map[uint32]telemetry.SampleRate{1: 10, 2: 100}
 	var sum attack.Tally
 	look := func() {
-		s.Attacks(func(c *attack.Counts) {
-			c.Look(func(_ attack.Target, tally *attack.Tally) {
-				sum.Passed[attack.UDP].Packets += tally.Passed[attack.UDP].Packets
-			}, func(attack.RuleKey, *attack.Rule) {})
-		})
+		for _, of := range s.TakeTallies(attack.Tallies{}).Targets {
+			sum.Passed[attack.UDP].Packets += of.Passed[attack.UDP].Packets
+		}
 	}
 	at := second
 	tell := func(packet uint64, order ...int) {

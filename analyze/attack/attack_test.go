@@ -18,7 +18,15 @@ import (
 // one is a shard of its own.
 type one struct{ *Counts }
 
-func (o one) Attacks(look func(*Counts)) { look(o.Counts) }
+func (o one) TakeTallies(empty Tallies) Tallies { return o.Take(empty) }
+
+func (o one) WatchTarget(w WatchOf) { o.Watch(w) }
+
+func (o one) UnwatchTarget(number uint32) { o.Unwatch(number) }
+
+func (o one) WatchedSources(number uint32, classes Classes) Watched {
+	return o.Watched(number, classes)
+}
 
 // A network sends packets to a Search, look by look.
 type network struct {
@@ -434,7 +442,7 @@ func BenchmarkCount(b *testing.B) {
 				}
 			}
 			if c.watched {
-				counts.Watch(newWatch(TargetOf(&senders[0].key), 128, [numClasses]bool{UDP: true}, 0))
+				counts.Watch(WatchOf{Target: TargetOf(&senders[0].key), Bits: 128, Classes: Classes{UDP: true}})
 			}
 			i, forged := 0, uint64(0)
 			b.ReportAllocs()
@@ -469,13 +477,13 @@ func BenchmarkCount(b *testing.B) {
 
 // A port is told if most packets go there, and none if they go to many: a rule about one of these would drop nothing.
 func TestPortOfMost(t *testing.T) {
-	var udp [numClasses]bool
+	var udp Classes
 	udp[UDP] = true
 	for _, c := range []struct {
 		others int // in 100 packets, each to a port of its own
 		want   bool
 	}{{0, true}, {30, true}, {60, false}, {100, false}} {
-		w := newWatch(Target{}, 128, udp, 0)
+		w := newWatch(WatchOf{Target: Target{}, Bits: 128, Classes: udp})
 		for i := range 100 {
 			port := uint16(53)
 			if i%100 < c.others {
@@ -484,7 +492,7 @@ func TestPortOfMost(t *testing.T) {
 			w.Count(&Ends{}, &Packet{Class: UDP, Bytes: 100, Port: port, NowNs: 1})
 		}
 		s := NewSearch(DefaultConfig())
-		got := s.sources(&state{watch: &watching{shards: []*Watch{w}}}, []Shard{lone{}}, udp)
+		got := s.sources(&state{watch: &watching{}}, []Shard{lone{watch: w}}, udp)
 		if got.HasPort != c.want || c.want && got.Port != 53 {
 			t.Errorf("%d of 100 to other ports: got port %d (%v), want %v", c.others, got.Port, got.HasPort, c.want)
 		}
@@ -494,9 +502,9 @@ func TestPortOfMost(t *testing.T) {
 // A device may have several addresses, each of which is counted; one that forges a new one for each packet does not
 // push out those of others, and its own packets and bytes are counted to the last.
 func TestAddressesOfDevices(t *testing.T) {
-	var udp [numClasses]bool
+	var udp Classes
 	udp[UDP] = true
-	w := newWatch(Target{}, 128, udp, 0)
+	w := newWatch(WatchOf{Target: Target{}, Bits: 128, Classes: udp})
 	const rounds = 100_000
 	count := func(device, address uint64) {
 		w.Count(&Ends{}, &Packet{
@@ -526,13 +534,14 @@ func TestAddressesOfDevices(t *testing.T) {
 // where it was in another watch.
 func TestPlacesOfSources(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	var udp [numClasses]bool
+	var udp Classes
 	udp[UDP] = true
 	search := NewSearch(DefaultConfig())
-	got, want := newWatch(Target{}, 128, udp, 0), newWatch(Target{}, 128, udp, 0)
+	of := WatchOf{Target: Target{}, Bits: 128, Classes: udp}
+	got, want := newWatch(of), newWatch(of)
 	ends := make([]Ends, 4*maxAddresses)
 	told := func(w *Watch) Sources {
-		return search.sources(&state{watch: &watching{shards: []*Watch{w}}}, []Shard{lone{}}, udp)
+		return search.sources(&state{watch: &watching{}}, []Shard{lone{watch: w}}, udp)
 	}
 	for i := range 50_000 {
 		flow := random.IntN(len(ends))
@@ -547,7 +556,7 @@ func TestPlacesOfSources(t *testing.T) {
 		got.Count(&ends[flow], &p)
 		want.Count(&Ends{}, &q)
 		if i == 25_000 {
-			got, want = newWatch(Target{}, 128, udp, 0), newWatch(Target{}, 128, udp, 0)
+			got, want = newWatch(of), newWatch(of)
 		}
 	}
 	a, b := told(got), told(want)
@@ -561,9 +570,9 @@ func TestPlacesOfSources(t *testing.T) {
 // whenever somebody looks.
 func TestSourcesAreExact(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
-	var udp [numClasses]bool
+	var udp Classes
 	udp[UDP] = true
-	search, w := NewSearch(DefaultConfig()), newWatch(Target{}, 128, udp, 0)
+	search, w := NewSearch(DefaultConfig()), newWatch(WatchOf{Target: Target{}, Bits: 128, Classes: udp})
 	type sum struct{ packets, bytes, filtered, first, last uint64 }
 	want := map[string]*sum{}
 	ends := make([]Ends, 60)
@@ -600,7 +609,7 @@ func TestSourcesAreExact(t *testing.T) {
 		if i%1000 > 0 && i != 19_999 {
 			continue
 		}
-		all := search.sources(&state{watch: &watching{shards: []*Watch{w}}}, []Shard{lone{}}, udp)
+		all := search.sources(&state{watch: &watching{}}, []Shard{lone{watch: w}}, udp)
 		got := map[string]*sum{}
 		for of, list := range map[string][]Source{
 			"device ": all.Devices, "address ": all.Addresses, "gateway ": all.Gateways, "path ": all.Paths,
@@ -632,10 +641,13 @@ func TestSourcesAreExact(t *testing.T) {
 	}
 }
 
-// lone is a shard whose counts nobody needs.
-type lone struct{}
+// lone is a shard with nothing but a watch.
+type lone struct {
+	Shard
+	watch *Watch
+}
 
-func (lone) Attacks(look func(*Counts)) { look(nil) }
+func (l lone) WatchedSources(uint32, Classes) Watched { return l.watch.watched() }
 
 // What was counted as passed is taken back when a filter turns out to have dropped it; what somebody has looked at
 // stays.

@@ -31,6 +31,9 @@ const (
 	numClasses
 )
 
+// Classes are some of them.
+type Classes [numClasses]bool
+
 // classNames are the names in evidence.
 var classNames = [numClasses]string{"udp", "amplified_udp", "tcp_syn", "tcp", "icmp", "fragments", "other"}
 
@@ -438,6 +441,36 @@ func (c *Counts) Look(visit func(Target, *Tally), rule func(RuleKey, *Rule)) {
 	}
 }
 
+// Tallies are what a Counts counted since the last look.
+type Tallies struct {
+	Targets []TargetTally
+	Rules   []RuleTally
+	// Overflow is that of the Counts, since it began.
+	Overflow uint64
+}
+
+// A TargetTally is what was counted of a target.
+type TargetTally struct {
+	Target
+	Tally
+}
+
+// A RuleTally is what a rule of Transparent Security dropped.
+type RuleTally struct {
+	RuleKey
+	Rule
+}
+
+// Take is Look for who keeps what was counted, in the memory of empty.
+func (c *Counts) Take(empty Tallies) Tallies {
+	t := Tallies{Targets: empty.Targets[:0], Rules: empty.Rules[:0], Overflow: c.Overflow}
+	c.Look(
+		func(target Target, tally *Tally) { t.Targets = append(t.Targets, TargetTally{target, *tally}) },
+		func(key RuleKey, r *Rule) { t.Rules = append(t.Rules, RuleTally{key, *r}) },
+	)
+	return t
+}
+
 // watchOf returns the place of the watch of a target, 0 if nobody watches it.
 func (c *Counts) watchOf(t Target) uint8 {
 	for i, w := range c.watches {
@@ -448,8 +481,20 @@ func (c *Counts) watchOf(t Target) uint8 {
 	return 0
 }
 
-// Watch lets the sources of packets to a target be counted in w. It does nothing if there are too many watches.
-func (c *Counts) Watch(w *Watch) {
+// Watched returns what was counted in the watch with a number. From now on the attack consists of these classes.
+func (c *Counts) Watched(number uint32, classes Classes) Watched {
+	for _, w := range c.watches {
+		if w != nil && w.Number == number {
+			w.Classes = classes
+			return w.watched()
+		}
+	}
+	return Watched{}
+}
+
+// Watch lets the sources of packets to a target be counted. It does nothing if there are too many watches.
+func (c *Counts) Watch(of WatchOf) {
+	w := newWatch(of)
 	place := -1
 	for i := range c.watches {
 		if c.watches[i] == nil {
@@ -472,10 +517,10 @@ func (c *Counts) Watch(w *Watch) {
 	}
 }
 
-// Unwatch ends a watch.
-func (c *Counts) Unwatch(w *Watch) {
-	for i := range c.watches {
-		if c.watches[i] != w {
+// Unwatch ends the watch with a number.
+func (c *Counts) Unwatch(number uint32) {
+	for i, w := range c.watches {
+		if w == nil || w.Number != number {
 			continue
 		}
 		c.watches[i] = nil

@@ -162,11 +162,13 @@ func (s *Search) watch(st *state, shards []Shard) {
 	if usual > 0.1*st.floor.of(all.bps, all.pps) {
 		w.spareNs = st.ring[max(len(st.ring)-3, 0)].fromNs
 	}
+	s.watches++
+	w.number = s.watches
 	st.watch = w
 	for _, shard := range shards {
-		one := newWatch(st.Target, st.bits, classes, w.spareNs)
-		w.shards = append(w.shards, one)
-		shard.Attacks(func(c *Counts) { c.Watch(one) })
+		shard.WatchTarget(WatchOf{
+			Number: w.number, Target: st.Target, Bits: st.bits, Classes: classes, SinceNs: w.spareNs,
+		})
 	}
 }
 
@@ -175,14 +177,14 @@ func (s *Search) unwatch(st *state, shards []Shard) {
 		return
 	}
 	s.watched--
-	for i, shard := range shards {
-		shard.Attacks(func(c *Counts) { c.Unwatch(st.watch.shards[i]) })
+	for _, shard := range shards {
+		shard.UnwatchTarget(st.watch.number)
 	}
 	st.watch = nil
 }
 
 // classes returns those of which there is more than usual, unless it is a small part.
-func (s *Search) classes(st *state, more [numClasses]rate, all rate) (classes [numClasses]bool) {
+func (s *Search) classes(st *state, more [numClasses]rate, all rate) (classes Classes) {
 	whole := st.floor.of(all.bps, all.pps)
 	for c := range more {
 		classes[c] = whole > 0 && st.floor.of(more[c].bps, more[c].pps) >= 0.1*whole
@@ -584,71 +586,63 @@ func (s *Search) reconsider(st *state, shards []Shard) {
 }
 
 // sources puts together what the shards counted of the sources of a target.
-func (s *Search) sources(st *state, shards []Shard, classes [numClasses]bool) (all Sources) {
+func (s *Search) sources(st *state, shards []Shard, classes Classes) (all Sources) {
 	if st.watch == nil {
 		return all
 	}
-	type table = map[[2]uint64]*source
-	t := struct{ devices, addresses, gateways, paths, filters table }{table{}, table{}, table{}, table{}, table{}}
+	type table = map[[2]uint64]*SourceTally
+	devices, addresses, gateways, paths, filters := table{}, table{}, table{}, table{}, table{}
 	ports := map[uint16]uint64{}
 	var last []uint32
 	var bytes, packets uint64
-	for i, shard := range shards {
-		shard.Attacks(func(*Counts) {
-			w := st.watch.shards[i]
-			w.classes = classes
-			w.settleAll()
-			for _, part := range []struct {
-				of *sources
-				to table
-			}{
-				{&w.devices, t.devices},
-				{&w.addresses, t.addresses},
-				{&w.gateways, t.gateways},
-				{&w.paths, t.paths},
-				{&w.filters, t.filters},
-			} {
-				for j := range part.of.list {
-					one := &part.of.list[j]
-					if one.packets == 0 {
-						continue
-					}
-					key := [2]uint64{one.key, one.key2}
-					if before := part.to[key]; before != nil {
-						before.merge(one)
-					} else {
-						copied := *one
-						part.to[key] = &copied
-					}
+	for _, shard := range shards {
+		w := shard.WatchedSources(st.watch.number, classes)
+		for _, part := range []struct {
+			of []SourceTally
+			to table
+		}{
+			{w.Devices, devices},
+			{w.Addresses, addresses},
+			{w.Gateways, gateways},
+			{w.Paths, paths},
+			{w.Filters, filters},
+		} {
+			for i := range part.of {
+				one := &part.of[i]
+				key := [2]uint64{one.Key, one.Key2}
+				if before := part.to[key]; before != nil {
+					before.merge(one)
+				} else {
+					part.to[key] = one
 				}
 			}
-			last = append(last, w.last[:w.lasts]...)
-			ports[w.port] += w.portVotes
-			bytes += w.bytes
-			packets += w.packets
-		})
+		}
+		last = append(last, w.Last...)
+		ports[w.Port] += w.PortVotes
+		bytes += w.Bytes
+		packets += w.Packets
 	}
 	if s.Reporting != nil {
 		all.Partly = slices.ContainsFunc(last, s.Reporting.Partly)
 		all.Unsure = slices.ContainsFunc(last, s.Reporting.Unknown)
 	}
 	isSYN := classes[SYN] && !classes[TCP]
-	all.Devices = list(t.devices, bytes, func(o *Source, s *source) bool {
-		o.Device, o.OneExporter = s.key, !s.several
-		return !isSYN || s.packets > s.other // who opens connections and uses them is a user
+	all.Devices = list(devices, bytes, func(o *Source, s *SourceTally) bool {
+		o.Device, o.OneExporter = s.Key, !s.Several
+		return !isSYN || s.Packets > s.Other // who opens connections and uses them is a user
 	})
 	all.Devices = withoutFaint(all.Devices)
 	all.DevicesTotal = len(all.Devices)
-	all.Addresses = list(t.addresses, bytes, func(o *Source, s *source) bool {
-		o.Addr, o.OneExporter = telemetry.Addr{Hi: s.key, Lo: s.key2}, !s.several
+	all.Addresses = list(addresses, bytes, func(o *Source, s *SourceTally) bool {
+		o.Addr, o.OneExporter = telemetry.Addr{Hi: s.Key, Lo: s.Key2}, !s.Several
 		return true
 	})
-	all.Gateways = list(t.gateways, bytes, func(o *Source, s *source) bool {
-		o.Node, o.HasNode = uint32(s.key), true
+	all.Gateways = list(gateways, bytes, func(o *Source, s *SourceTally) bool {
+		o.Node, o.HasNode = uint32(s.Key), true
 		return true
 	})
-	all.Paths = list(t.paths, bytes, func(o *Source, s *source) bool {
-		o.Path, o.HasPath = s.key, true
+	all.Paths = list(paths, bytes, func(o *Source, s *SourceTally) bool {
+		o.Path, o.HasPath = s.Key, true
 		return true
 	})
 	for _, of := range [][]Source{all.Devices, all.Addresses, all.Gateways, all.Paths} {
@@ -656,8 +650,8 @@ func (s *Search) sources(st *state, shards []Shard, classes [numClasses]bool) (a
 			all.TooMany = max(all.TooMany, of[i].TooMany)
 		}
 	}
-	for key, f := range t.filters {
-		all.Filters = append(all.Filters, Filter{Node: uint32(key[0]), Packets: f.packets})
+	for key, f := range filters {
+		all.Filters = append(all.Filters, Filter{Node: uint32(key[0]), Packets: f.Packets})
 	}
 	slices.SortFunc(all.Filters, func(a, b Filter) int {
 		return cmp.Or(cmp.Compare(b.Packets, a.Packets), cmp.Compare(a.Node, b.Node))
@@ -672,15 +666,15 @@ func (s *Search) sources(st *state, shards []Shard, classes [numClasses]bool) (a
 }
 
 // list returns sources with what fill says of them, if it wants them, the most bytes first.
-func list(of map[[2]uint64]*source, bytes uint64, fill func(*Source, *source) bool) []Source {
+func list(of map[[2]uint64]*SourceTally, bytes uint64, fill func(*Source, *SourceTally) bool) []Source {
 	var all []Source
 	for _, s := range of {
 		one := Source{
-			Node: s.node, HasNode: s.hasNode, Path: s.path, HasPath: s.hasWay, Packets: s.packets, Bytes: s.bytes,
-			Filtered: s.filtered, Effect: -1, TooMany: s.packetsTooMany, FirstNs: s.firstNs, LastNs: s.lastNs,
+			Node: s.Node, HasNode: s.HasNode, Path: s.Path, HasPath: s.HasWay, Packets: s.Packets, Bytes: s.Bytes,
+			Filtered: s.Filtered, Effect: -1, TooMany: s.TooMany, FirstNs: s.FirstNs, LastNs: s.LastNs,
 		}
 		if bytes > 0 {
-			one.Share = float64(s.bytes) / float64(bytes)
+			one.Share = float64(s.Bytes) / float64(bytes)
 		}
 		if fill(&one, s) {
 			all = append(all, one)

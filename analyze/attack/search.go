@@ -55,9 +55,18 @@ type Reporting interface {
 	Unknown(node uint32) bool
 }
 
-// A Shard lets a function have its counts, locked.
+// A Shard counts packets by destination, and those of targets that are watched by source. All that a Search asks of it
+// are values.
 type Shard interface {
-	Attacks(func(*Counts))
+	// TakeTallies returns what was counted since the last time, in the memory of empty.
+	TakeTallies(empty Tallies) Tallies
+	// WatchTarget lets the sources of packets to a target be counted.
+	WatchTarget(w WatchOf)
+	// UnwatchTarget ends the watch with a number.
+	UnwatchTarget(number uint32)
+	// WatchedSources returns what was counted in the watch with a number. From now on the attack consists of these
+	// classes.
+	WatchedSources(number uint32, classes Classes) Watched
 }
 
 // A pps is a rate in packets and bits a second.
@@ -107,8 +116,8 @@ const maxGone = 6 * ringLen
 
 // A watching is a target whose sources are counted.
 type watching struct {
-	shards  []*Watch
-	spareNs int64 // flows that are older are no part of it; 0: all are
+	number  uint32 // at the shards
+	spareNs int64  // flows that are older are no part of it; 0: all are
 }
 
 // An Attack is what a Search knows of one. Who gets it reads it only.
@@ -135,7 +144,7 @@ type Attack struct {
 	Pulses   int
 	Fixed    bool // a fixed limit says so
 
-	classes [numClasses]bool
+	classes Classes
 	before  Sources // a second ago
 	step    int64   // of History
 	second  []look
@@ -225,6 +234,8 @@ type Search struct {
 	targets  map[Target]*state
 	prefixes map[Target]*state
 	watched  int
+	watches  uint32  // so many there were so far
+	tallies  Tallies // memory that goes round
 	begunNs  int64
 	lastNs   int64
 	secondNs int64
@@ -282,7 +293,7 @@ func (s *Search) Look(shards []Shard, nowNs int64) []*Attack {
 	if s.begunNs == 0 || nowNs < s.lastNs { // it begins, or the clock was set back
 		s.begunNs, s.lastNs, s.secondNs = nowNs, nowNs, nowNs
 		for _, shard := range shards {
-			shard.Attacks(func(c *Counts) { c.Look(func(Target, *Tally) {}, func(RuleKey, *Rule) {}) })
+			s.tallies = shard.TakeTallies(s.tallies)
 		}
 		return nil
 	}
@@ -292,10 +303,14 @@ func (s *Search) Look(shards []Shard, nowNs int64) []*Attack {
 	isSecond := nowNs-s.secondNs >= second
 	s.unseen, s.touched, s.changed = 0, s.touched[:0], s.changed[:0]
 	for _, shard := range shards {
-		shard.Attacks(func(c *Counts) {
-			s.unseen += c.Overflow
-			c.Look(func(t Target, tally *Tally) { s.take(t, tally, nowNs) }, s.takeRule)
-		})
+		s.tallies = shard.TakeTallies(s.tallies)
+		s.unseen += s.tallies.Overflow
+		for i := range s.tallies.Targets {
+			s.take(s.tallies.Targets[i].Target, &s.tallies.Targets[i].Tally, nowNs)
+		}
+		for i := range s.tallies.Rules {
+			s.takeRule(s.tallies.Rules[i].RuleKey, &s.tallies.Rules[i].Rule)
+		}
 	}
 	s.takePrefixes(nowNs)
 	for _, st := range s.busy {

@@ -39,12 +39,18 @@ type Packet struct {
 	FlowNs, NowNs      int64  // when its flow was first seen; now
 }
 
+// A WatchOf says whose sources a Watch counts.
+type WatchOf struct {
+	Number  uint32 // of the watch, another one for each
+	Target  Target
+	Bits    int     // of a prefix, as of an IPv6 address: 128 is an address
+	Classes Classes // those that the attack consists of
+	SinceNs int64   // flows that are older are usual traffic, and no part of it; 0: all are
+}
+
 // A Watch counts the sources of packets to a target, in one Counts.
 type Watch struct {
-	target  Target
-	bits    int              // of a prefix, as of an IPv6 address: 128 is an address
-	classes [numClasses]bool // those that the attack consists of
-	sinceNs int64            // flows that are older are usual traffic, and no part of it; 0: all are
+	WatchOf
 
 	devices, addresses, gateways, paths sources
 	filters                             sources         // nodes that drop packets
@@ -56,9 +62,9 @@ type Watch struct {
 	lasts                               int
 }
 
-func newWatch(t Target, bits int, classes [numClasses]bool, sinceNs int64) *Watch {
+func newWatch(of WatchOf) *Watch {
 	return &Watch{
-		target: t, bits: bits, classes: classes, sinceNs: sinceNs,
+		WatchOf: of,
 		devices: newSources(maxDevices, true), addresses: newSources(maxAddresses, true),
 		gateways: newSources(maxGateways, false), paths: newSources(maxPaths, false),
 		filters: newSources(maxFilters, false),
@@ -66,7 +72,7 @@ func newWatch(t Target, bits int, classes [numClasses]bool, sinceNs int64) *Watc
 }
 
 func (w *Watch) holds(t Target) bool {
-	return t.Tenant == w.target.Tenant && masked(t.Addr, w.bits) == w.target.Addr
+	return t.Tenant == w.Target.Tenant && masked(t.Addr, w.Bits) == w.Target.Addr
 }
 
 // masked returns the first address of the prefix of so many bits that an address is in.
@@ -82,7 +88,7 @@ func masked(a telemetry.Addr, n int) telemetry.Addr {
 
 // Count counts the sources of a packet to the target. The ends are those of its flow.
 func (w *Watch) Count(e *Ends, p *Packet) {
-	if !w.classes[p.Class] {
+	if !w.Classes[p.Class] {
 		if p.HasDevice { // who opens connections uses them
 			if s := w.devices.find(p.Device, 0); s != nil {
 				s.other += uint64(max(p.Weight, 1))
@@ -90,7 +96,7 @@ func (w *Watch) Count(e *Ends, p *Packet) {
 		}
 		return
 	}
-	if p.FlowNs < w.sinceNs {
+	if p.FlowNs < w.SinceNs {
 		return
 	}
 	if p.HasLast && w.lasts < maxLast && !slices.Contains(w.last[:w.lasts], p.Last) {
@@ -377,23 +383,71 @@ func (w *Watch) insert(t *sources, set int, tag uint8) (i int, evicted bool) {
 	return least, evicted
 }
 
-// merge adds what another counted.
-func (s *source) merge(o *source) {
-	s.packets += o.packets
-	s.bytes += o.bytes
-	s.filtered += o.filtered
-	s.other += o.other
-	s.packetsTooMany += o.packetsTooMany
-	s.bytesTooMany += o.bytesTooMany
-	s.several = s.several || o.several || s.exporter != o.exporter
-	if o.lastNs > s.lastNs {
-		s.lastNs = o.lastNs
-		if o.hasNode {
-			s.node, s.hasNode = o.node, true
-		}
-		if o.hasWay {
-			s.path, s.hasWay = o.path, true
+// Watched is what was counted in a Watch.
+type Watched struct {
+	Devices, Addresses, Gateways, Paths, Filters []SourceTally
+	Port                                         uint16 // that of most packets, if one has more than half
+	PortVotes                                    uint64 // for port, less those for others
+	Packets, Bytes                               uint64
+	Last                                         []uint32 // nodes where it leaves the network, the first of them
+}
+
+// A SourceTally is what was counted of a source: a device, an address, a gateway, a path, or a filter.
+type SourceTally struct {
+	Key, Key2       uint64
+	Packets, Bytes  uint64
+	Path            uint64
+	Node            uint32
+	HasNode, HasWay bool
+	Several         bool   // more than one exporter tells of it, or another one than Exporter
+	Exporter        uint32 // who told of it first
+	Filtered        uint64
+	Other           uint64 // packets that are no part of the attack
+	TooMany         uint64 // packets that it may have too many
+	FirstNs, LastNs int64
+}
+
+// watched returns what w counted so far.
+func (w *Watch) watched() Watched {
+	w.settleAll()
+	return Watched{
+		Devices: w.devices.tallies(), Addresses: w.addresses.tallies(), Gateways: w.gateways.tallies(),
+		Paths: w.paths.tallies(), Filters: w.filters.tallies(),
+		Port: w.port, PortVotes: w.portVotes, Packets: w.packets, Bytes: w.bytes,
+		Last: slices.Clone(w.last[:w.lasts]),
+	}
+}
+
+// tallies returns what was counted of the sources.
+func (t *sources) tallies() (list []SourceTally) {
+	for i := range t.list {
+		if s := &t.list[i]; s.packets > 0 {
+			list = append(list, SourceTally{
+				Key: s.key, Key2: s.key2, Packets: s.packets, Bytes: s.bytes, Path: s.path, Node: s.node,
+				HasNode: s.hasNode, HasWay: s.hasWay, Several: s.several, Exporter: s.exporter, Filtered: s.filtered,
+				Other: s.other, TooMany: s.packetsTooMany, FirstNs: s.firstNs, LastNs: s.lastNs,
+			})
 		}
 	}
-	s.firstNs = min(s.firstNs, o.firstNs)
+	return list
+}
+
+// merge adds what another shard counted.
+func (s *SourceTally) merge(o *SourceTally) {
+	s.Packets += o.Packets
+	s.Bytes += o.Bytes
+	s.Filtered += o.Filtered
+	s.Other += o.Other
+	s.TooMany += o.TooMany
+	s.Several = s.Several || o.Several || s.Exporter != o.Exporter
+	if o.LastNs > s.LastNs {
+		s.LastNs = o.LastNs
+		if o.HasNode {
+			s.Node, s.HasNode = o.Node, true
+		}
+		if o.HasWay {
+			s.Path, s.HasWay = o.Path, true
+		}
+	}
+	s.FirstNs = min(s.FirstNs, o.FirstNs)
 }
