@@ -18,14 +18,11 @@ import (
 type Intervals struct {
 	collector *Collector
 	log       *eventlog.Log
-	shards    []*shardIntervals
 
 	hops      map[hopPlace]*telemetry.HopInterval // of a look
 	links     map[topology.LinkKey]carried        // since the last ten seconds
 	paths     map[uint64]*telemetry.PathInterval
 	exporters []ledger.Cursor // by their place in the collector
-	drops     map[dropPlace]uint64
-	dropsTo   map[dropToward]uint64
 	events    map[string]seenEvent
 	routes    map[uint64]givenRoute
 	hosts     map[hostPlace]uint64
@@ -58,17 +55,11 @@ func NewIntervals(c *Collector, log *eventlog.Log, nowNs int64) *Intervals {
 	v := &Intervals{
 		collector: c, log: log, hops: map[hopPlace]*telemetry.HopInterval{},
 		links: map[topology.LinkKey]carried{}, paths: map[uint64]*telemetry.PathInterval{},
-		drops: map[dropPlace]uint64{}, dropsTo: map[dropToward]uint64{}, events: map[string]seenEvent{},
-		routes: map[uint64]givenRoute{}, hosts: map[hostPlace]uint64{}, inner: topology.Inner{},
-		toldPaths: map[uint64]bool{}, hopsNs: nowNs, flowsNs: nowNs,
+		events: map[string]seenEvent{}, routes: map[uint64]givenRoute{}, hosts: map[hostPlace]uint64{},
+		inner: topology.Inner{}, toldPaths: map[uint64]bool{}, hopsNs: nowNs, flowsNs: nowNs,
 	}
 	for _, s := range c.Shards {
-		p := &shardIntervals{left: map[int][]leftPath{}}
-		s.mu.Lock()
-		s.intervals = p
-		s.paths.gaveWay = s.forgetPath
-		s.mu.Unlock()
-		v.shards = append(v.shards, p)
+		s.keepIntervals()
 	}
 	v.exporters = make([]ledger.Cursor, len(c.Exporters))
 	v.noteExporters()
@@ -134,8 +125,16 @@ func (v *Intervals) takeTens(startNs int64, give func(*telemetry.Intervals)) {
 	clear(v.toldPaths)
 	v.hostsOf(v.hostless, true)
 	v.hostless = v.hostless[:0]
-	for i, s := range v.collector.Shards {
-		v.takeFlows(s, v.shards[i], startNs, give)
+	for _, s := range v.collector.Shards {
+		s.flowsSince(func(flows []telemetry.FlowInterval, reports ledger.ReportCounts) {
+			for i := range flows {
+				flows[i].StartNs = startNs
+			}
+			v.hostsOf(flows, false)
+			if len(flows) > 0 {
+				give(&telemetry.Intervals{Flows: flows, Settled: v.kept.OnSettle(reports)})
+			}
+		})
 	}
 	rest := &telemetry.Intervals{}
 	v.takeHosts(rest, startNs)
@@ -157,10 +156,9 @@ type Ungiven struct {
 func (v *Intervals) Ungiven() Ungiven {
 	n := Ungiven{Hosts: v.ungivenHosts.Load(), Bursts: v.ungivenBursts.Load()}
 	for _, s := range v.collector.Shards {
-		s.mu.Lock()
-		n.Flows += s.intervals.ungivenFlows
-		n.Paths += s.intervals.ungivenPaths
-		s.mu.Unlock()
+		flows, paths := s.ungiven()
+		n.Flows += flows
+		n.Paths += paths
 	}
 	return n
 }

@@ -3,6 +3,7 @@ package analyze
 import (
 	"math/bits"
 
+	"github.com/waybill-int/waybill/analyze/drop"
 	"github.com/waybill-int/waybill/analyze/histogram"
 	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/analyze/reporting"
@@ -36,6 +37,8 @@ type shardIntervals struct {
 	flows        [][]givenFlow // chunks as in flowTable
 	paths        []*path       // copies; nil: nothing was given
 	queues       []givenQueue
+	drops        map[drop.Key]uint64
+	dropsTo      map[dropToward]uint64
 	gone         []telemetry.FlowInterval
 	goneReports  ledger.ReportCounts // of the flows in gone
 	goneTold     int                 // of gone, by SoFar
@@ -44,6 +47,23 @@ type shardIntervals struct {
 	ungivenFlows uint64
 	ungivenPaths uint64
 	told         *samples // what nodes tell of, as of the last look at paths
+}
+
+// keepIntervals begins to keep them.
+func (s *Shard) keepIntervals() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.intervals = &shardIntervals{
+		left: map[int][]leftPath{}, drops: map[drop.Key]uint64{}, dropsTo: map[dropToward]uint64{},
+	}
+	s.paths.gaveWay = s.forgetPath
+}
+
+// ungiven returns packets that are in no record, see Ungiven.
+func (s *Shard) ungiven() (flows, paths uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.intervals.ungivenFlows, s.intervals.ungivenPaths
 }
 
 // sampleOf returns of which packets the figures of p, which is in that place, tell, as of the last look at paths.
@@ -122,25 +142,15 @@ func (s *Shard) forgetFlow(place int, f *flow) bool {
 	return room
 }
 
-// takeFlows gives what was counted of the flows of a shard.
-func (v *Intervals) takeFlows(s *Shard, p *shardIntervals, startNs int64, give func(*telemetry.Intervals)) {
-	batch := &telemetry.Intervals{}
-	var reports ledger.ReportCounts // in batch
-	send := func() {
-		for i := range batch.Flows {
-			batch.Flows[i].StartNs = startNs
-		}
-		v.hostsOf(batch.Flows, false)
-		if len(batch.Flows) > 0 {
-			batch.Settled = v.kept.OnSettle(reports)
-			give(batch)
-		}
-		batch, reports = &telemetry.Intervals{}, nil
-	}
+// flowsSince gives what was counted of flows since they were given last, in pieces, and the reports that it is of.
+func (s *Shard) flowsSince(give func(flows []telemetry.FlowInterval, reports ledger.ReportCounts)) {
+	var flows []telemetry.FlowInterval
+	var reports ledger.ReportCounts
+	p := s.intervals
 	for from := 0; ; from += flowsUnderLock {
 		s.mu.Lock()
 		if from == 0 {
-			batch.Flows, p.gone = p.gone, nil
+			flows, p.gone = p.gone, nil
 			reports, p.goneReports, p.goneTold = p.goneReports, nil, 0
 			s.dispositions.FlushEvicted(reports)
 		}
@@ -149,18 +159,45 @@ func (v *Intervals) takeFlows(s *Shard, p *shardIntervals, startNs int64, give f
 			f, given := s.flows.at(place), p.flow(place)
 			// Packets that waited for postcards are counted without a new report.
 			if f.reports != given.reports || f.packets != given.packets || f.drops != given.drops {
-				batch.Flows = s.flowIntervals(batch.Flows, f, place)
+				flows = s.flowIntervals(flows, f, place)
 				reports.Add(&f.reporters)
 				s.dispositions.Flush(&f.reporters)
 			}
 		}
 		done := end == s.flows.count
 		s.mu.Unlock()
-		if len(batch.Flows) >= flowsAtOnce || done {
-			send()
+		if len(flows) >= flowsAtOnce || done {
+			give(flows, reports)
+			flows, reports = nil, nil
 		}
 		if done {
 			return
+		}
+	}
+}
+
+// flowsSoFar appends the flows that have changed since it told of them last, and those that gave way since then.
+func (s *Shard) flowsSoFar(flows, gone []telemetry.FlowInterval) (_, _ []telemetry.FlowInterval) {
+	p := s.intervals
+	for from := 0; ; from += flowsUnderLock {
+		s.mu.Lock()
+		if from == 0 {
+			gone = append(gone, p.gone[p.goneTold:]...)
+			p.goneTold = len(p.gone)
+		}
+		end := min(from+flowsUnderLock, s.flows.count)
+		for place := from; place < end; place++ {
+			f, given := s.flows.at(place), p.flow(place)
+			now := f.reports + f.packets + uint64(f.drops)
+			if now != given.reports+given.packets+uint64(given.drops) && now != given.told {
+				given.told = now
+				flows = s.flowSince(flows, f, place)
+			}
+		}
+		done := end == s.flows.count
+		s.mu.Unlock()
+		if done {
+			return flows, gone
 		}
 	}
 }

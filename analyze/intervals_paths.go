@@ -12,47 +12,103 @@ import (
 // pathsAtOnce is how many paths are looked at under the lock of a shard.
 const pathsAtOnce = 64
 
-// scanPaths adds up what was counted of paths, and of their hops, queues and links.
-func (v *Intervals) scanPaths(nowNs int64) {
+// A pathCount is what a path counted since it was given last.
+type pathCount struct {
+	hash                             uint64
+	uncertain                        bool
+	packets, incomplete, clockErrors uint64
+	sample                           reporting.Sample // of all its nodes
+	residence, endToEnd              telemetry.Histogram
+	hops                             []hopCount
+}
+
+// A hopCount is what a hop of a path counted since it was given last.
+type hopCount struct {
+	topology.HopKey
+	parts   uint64
+	sample  reporting.Sample
+	latency telemetry.Histogram
+	use     telemetry.UtilizationSum
+}
+
+// pathsSince gives what paths counted since they were given last, in pieces that are valid until give returns. told is
+// what nodes tell of, and only to be read from now on.
+func (s *Shard) pathsSince(told *samples, give func([]pathCount)) {
 	var none path
-	told := v.collector.nodeSamples()
-	for i, s := range v.collector.Shards {
-		p := v.shards[i]
-		for from := 0; ; from += pathsAtOnce {
-			s.mu.Lock()
-			p.told = &told
-			p.paths = slices.Grow(p.paths, max(len(s.paths.paths)-len(p.paths), 0))[:len(s.paths.paths)]
-			end := min(from+pathsAtOnce, len(s.paths.paths))
-			for place := from; place < end; place++ {
-				now, given := &s.paths.paths[place], p.paths[place]
-				if given == nil {
-					given = &none
-				}
-				if !now.used || now.packets == given.packets && now.incomplete == given.incomplete &&
-					now.last == given.last {
-					continue
-				}
-				v.pathSince(&told, now, given, nowNs)
-				if given == &none {
-					given = &path{}
-					p.paths[place] = given
-				}
-				hops := append(given.hops[:0], now.hops...)
-				*given = *now
-				given.hops, given.sample = hops, told.ofPath(now)
-				now.residence.Turn() // highest and lowest values begin anew with each look
-				now.endToEnd.Turn()
-				for i := range now.hops {
-					now.hops[i].latency.Turn()
-					now.hops[i].utilization.High = 0
-				}
+	var list []pathCount
+	var hops []hopCount
+	p := s.intervals
+	for from := 0; ; from += pathsAtOnce {
+		list, hops = list[:0], hops[:0]
+		s.mu.Lock()
+		p.told = told
+		p.paths = slices.Grow(p.paths, max(len(s.paths.paths)-len(p.paths), 0))[:len(s.paths.paths)]
+		end := min(from+pathsAtOnce, len(s.paths.paths))
+		for place := from; place < end; place++ {
+			now, given := &s.paths.paths[place], p.paths[place]
+			if given == nil {
+				given = &none
 			}
-			done := end == len(s.paths.paths)
-			s.mu.Unlock()
-			if done {
-				break
+			if !now.used || now.packets == given.packets && now.incomplete == given.incomplete &&
+				now.last == given.last {
+				continue
+			}
+			first := len(hops)
+			hops = now.appendHopCounts(hops, given, told)
+			list = append(list, pathCount{
+				hash: now.hash, uncertain: now.uncertain, packets: now.packets - given.packets,
+				incomplete: now.incomplete - given.incomplete, clockErrors: now.clockErrors - given.clockErrors,
+				sample: told.ofNodes(now), residence: now.residence.Since(&given.residence),
+				endToEnd: now.endToEnd.Since(&given.endToEnd), hops: hops[first:],
+			})
+			if given == &none {
+				given = &path{}
+				p.paths[place] = given
+			}
+			before := append(given.hops[:0], now.hops...)
+			*given = *now
+			given.hops, given.sample = before, told.ofPath(now)
+			now.residence.Turn() // highest and lowest values begin anew with each look
+			now.endToEnd.Turn()
+			for i := range now.hops {
+				now.hops[i].latency.Turn()
+				now.hops[i].utilization.High = 0
 			}
 		}
+		done := end == len(s.paths.paths)
+		s.mu.Unlock()
+		give(list)
+		if done {
+			return
+		}
+	}
+}
+
+// appendHopCounts appends what the hops of p counted after an earlier state of it.
+func (p *path) appendHopCounts(list []hopCount, given *path, told *samples) []hopCount {
+	var none pathHop
+	for i := range p.hops {
+		h, before := &p.hops[i], &none
+		if i < len(given.hops) {
+			before = &given.hops[i]
+		}
+		list = append(list, hopCount{
+			HopKey: h.HopKey, parts: h.parts - before.parts, sample: told.ofHop(p, i),
+			latency: h.latency.Since(&before.latency), use: h.utilization.Since(&before.utilization),
+		})
+	}
+	return list
+}
+
+// scanPaths adds up what was counted of paths, and of their hops, queues and links.
+func (v *Intervals) scanPaths(nowNs int64) {
+	told := v.collector.nodeSamples()
+	for _, s := range v.collector.Shards {
+		s.pathsSince(&told, func(list []pathCount) {
+			for i := range list {
+				v.addPath(&list[i], nowNs)
+			}
+		})
 	}
 }
 
@@ -67,58 +123,48 @@ func (s *Shard) forgetPath(place int, p *path) {
 	s.intervals.ungivenPaths += n
 }
 
-// pathSince adds what a path counted after an earlier state of it.
-func (v *Intervals) pathSince(told *samples, now, given *path, nowNs int64) {
-	p := v.paths[now.hash]
+// addPath adds what a path counted.
+func (v *Intervals) addPath(n *pathCount, nowNs int64) {
+	p := v.paths[n.hash]
 	if p == nil {
-		p = &telemetry.PathInterval{Path: now.hash}
-		v.paths[now.hash] = p
-		v.note(now, nowNs)
+		p = &telemetry.PathInterval{Path: n.hash}
+		v.paths[n.hash] = p
+		v.note(n, nowNs)
 	}
-	n, incomplete := now.packets-given.packets, now.incomplete-given.incomplete
-	p.Packets += n
-	p.Incomplete += incomplete
-	sample := told.ofNodes(now)
-	sample.AddTo(&p.Sample, n)
-	p.ClockErrors += now.clockErrors - given.clockErrors
-	residence, endToEnd := now.residence.Since(&given.residence), now.endToEnd.Since(&given.endToEnd)
-	p.Residence.Merge(&residence)
-	p.EndToEnd.Merge(&endToEnd)
-	var none pathHop
-	var use telemetry.UtilizationSum // of the hop before
-	for i := range now.hops {
-		h, before := &now.hops[i], &none
-		if i < len(given.hops) {
-			before = &given.hops[i]
+	p.Packets += n.packets
+	p.Incomplete += n.incomplete
+	n.sample.AddTo(&p.Sample, n.packets)
+	p.ClockErrors += n.clockErrors
+	p.Residence.Merge(&n.residence)
+	p.EndToEnd.Merge(&n.endToEnd)
+	for i := range n.hops {
+		h := &n.hops[i]
+		if i > 0 && !n.uncertain {
+			before := &n.hops[i-1]
+			more := carried{packets: n.packets, incomplete: n.incomplete, use: before.use}
+			n.sample.AddTo(&more.sample, n.packets)
+			v.carry(&before.HopKey, &h.HopKey, more)
 		}
-		if i > 0 && !now.uncertain {
-			more := carried{packets: n, incomplete: incomplete, use: use}
-			sample.AddTo(&more.sample, n)
-			v.carry(&now.hops[i-1].HopKey, &h.HopKey, more)
-		}
-		use = h.utilization.Since(&before.utilization)
 		if h.Missing == 0 && h.Has != 0 { // else nobody knows where it is
-			v.hopSince(h, before, n, incomplete, told.ofHop(now, i))
+			v.addHop(h, n.packets, n.incomplete)
 		}
 	}
 }
 
-// hopSince adds what packets met at a hop of a path. All hops told of n of them, some hops of the incomplete ones.
-func (v *Intervals) hopSince(now, before *pathHop, n, incomplete uint64, sample reporting.Sample) {
-	latency := now.latency.Since(&before.latency)
-	parts := now.parts - before.parts
-	n += parts
-	if n > 0 || incomplete > 0 || latency.Count > 0 {
-		key := hopPlace{now.HopKey}
+// addHop adds what packets met at a hop of a path. All hops told of n of them, some hops of the incomplete ones.
+func (v *Intervals) addHop(at *hopCount, n, incomplete uint64) {
+	n += at.parts
+	if n > 0 || incomplete > 0 || at.latency.Count > 0 {
+		key := hopPlace{at.HopKey}
 		h := v.hops[key]
 		if h == nil {
-			h = &telemetry.HopInterval{Place: placeOf(&now.HopKey)}
+			h = &telemetry.HopInterval{Place: placeOf(&at.HopKey)}
 			v.hops[key] = h
 		}
 		h.Packets += n
-		h.Incomplete += int64(incomplete) - int64(parts)
-		sample.AddTo(&h.Sample, n)
-		h.Latency.Merge(&latency)
+		h.Incomplete += int64(incomplete) - int64(at.parts)
+		at.sample.AddTo(&h.Sample, n)
+		h.Latency.Merge(&at.latency)
 	}
 }
 
@@ -147,7 +193,7 @@ func (v *Intervals) carry(a, b *topology.HopKey, more carried) {
 }
 
 // note gives the route of a path that was not met for a day.
-func (v *Intervals) note(p *path, nowNs int64) {
+func (v *Intervals) note(p *pathCount, nowNs int64) {
 	if given, ok := v.routes[p.hash]; ok && nowNs-given.atNs < routeAgainNs {
 		return
 	}

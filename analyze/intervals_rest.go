@@ -10,50 +10,52 @@ import (
 // dropsSince adds what was dropped since the last look, and notes it as given if it is.
 func (v *Intervals) dropsSince(batch *telemetry.Intervals, startNs int64, give bool) {
 	for _, s := range v.collector.Shards {
-		s.mu.Lock()
-		for key, d := range s.drops.Drops {
-			at := dropPlace{s, key}
-			n := d.Packets - v.drops[at]
-			if n == 0 {
-				continue
-			}
-			if give {
-				v.drops[at] = d.Packets
-			}
-			r := telemetry.DropInterval{
-				StartNs: startNs, Place: placeOf(&key.HopKey), Reason: key.Reason,
-				Reasons: key.Table, DropKey: key.RuleKey,
-			}
-			// A record for each destination, as far as they are told apart, and one for the rest.
-			for prefix, to := range d.To {
-				toward := dropToward{at, prefix}
-				r.Packets, r.Flow, r.HasFlow = to.Packets-v.dropsTo[toward], to.Flow, true
-				if give {
-					v.dropsTo[toward] = to.Packets
-				}
-				if r.Packets > 0 {
-					n -= r.Packets
-					batch.Drops = append(batch.Drops, r)
-				}
-			}
-			if n > 0 {
-				r.Packets, r.Flow, r.HasFlow = n, telemetry.FlowKey{}, false
-				batch.Drops = append(batch.Drops, r)
-			}
-		}
-		s.mu.Unlock()
+		batch.Drops = append(batch.Drops, s.dropsSince(give)...)
+	}
+	for i := range batch.Drops {
+		batch.Drops[i].StartNs = startNs
 	}
 }
 
-// A dropPlace is a row in the table of drops of a shard.
-type dropPlace struct {
-	shard *Shard
-	drop.Key
+// dropsSince returns what was dropped since it was given last, and notes it as given if it is: a record for each place
+// and destination, as far as they are told apart, and one for the rest.
+func (s *Shard) dropsSince(give bool) (list []telemetry.DropInterval) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.intervals
+	for key, d := range s.drops.Drops {
+		n := d.Packets - p.drops[key]
+		if n == 0 {
+			continue
+		}
+		if give {
+			p.drops[key] = d.Packets
+		}
+		r := telemetry.DropInterval{
+			Place: placeOf(&key.HopKey), Reason: key.Reason, Reasons: key.Table, DropKey: key.RuleKey,
+		}
+		for prefix, to := range d.To {
+			toward := dropToward{key, prefix}
+			r.Packets, r.Flow, r.HasFlow = to.Packets-p.dropsTo[toward], to.Flow, true
+			if give {
+				p.dropsTo[toward] = to.Packets
+			}
+			if r.Packets > 0 {
+				n -= r.Packets
+				list = append(list, r)
+			}
+		}
+		if n > 0 {
+			r.Packets, r.Flow, r.HasFlow = n, telemetry.FlowKey{}, false
+			list = append(list, r)
+		}
+	}
+	return list
 }
 
 // A dropToward is a destination of packets that were dropped at a place.
 type dropToward struct {
-	dropPlace
+	drop.Key
 	prefix telemetry.Addr
 }
 

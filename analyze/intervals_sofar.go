@@ -14,8 +14,13 @@ func (v *Intervals) SoFar(nowNs int64) *telemetry.SoFar {
 	v.pathsSince(&r.Intervals, r.StartNs, false)
 	v.dropsSince(&r.Intervals, r.StartNs, false)
 	v.exportersSince(&r.Intervals, r.StartNs, false)
-	for i, s := range v.collector.Shards {
-		v.flowsSoFar(r, s, v.shards[i])
+	for _, s := range v.collector.Shards {
+		r.Flows, r.Gone = s.flowsSoFar(r.Flows, r.Gone)
+	}
+	for _, list := range [][]telemetry.FlowInterval{r.Flows, r.Gone} {
+		for i := range list {
+			list[i].StartNs = r.StartNs
+		}
 	}
 	for i := range r.Paths {
 		path := r.Paths[i].Path
@@ -38,38 +43,6 @@ func (v *Intervals) Note(nowNs int64, give func(*telemetry.Intervals)) *telemetr
 		v.Look(min(at, nowNs), give)
 	}
 	return r
-}
-
-// flowsSoFar adds the flows of a shard that have changed since they were told of last.
-func (v *Intervals) flowsSoFar(r *telemetry.SoFar, s *Shard, p *shardIntervals) {
-	flows, gone := len(r.Flows), len(r.Gone)
-	for from := 0; ; from += flowsUnderLock {
-		s.mu.Lock()
-		if from == 0 {
-			r.Gone = append(r.Gone, p.gone[p.goneTold:]...)
-			p.goneTold = len(p.gone)
-		}
-		end := min(from+flowsUnderLock, s.flows.count)
-		for place := from; place < end; place++ {
-			f, given := s.flows.at(place), p.flow(place)
-			now := f.reports + f.packets + uint64(f.drops)
-			if now != given.reports+given.packets+uint64(given.drops) && now != given.told {
-				given.told = now
-				r.Flows = s.flowSince(r.Flows, f, place)
-			}
-		}
-		done := end == s.flows.count
-		s.mu.Unlock()
-		if done {
-			break
-		}
-	}
-	for i := range r.Flows[flows:] {
-		r.Flows[flows+i].StartNs = r.StartNs
-	}
-	for i := range r.Gone[gone:] {
-		r.Gone[gone+i].StartNs = r.StartNs
-	}
 }
 
 // AddHosts adds to what a journal has of an interval the hosts of its flows, as Look gives them.

@@ -219,7 +219,7 @@ func (c *Collector) Queues() []telemetry.QueueDepth {
 	for _, q := range merged {
 		a := q.answer(c.Names())
 		a.Unit = told.unitOf(q.node).String()
-		a.Sample = q.sample(at).Answer()
+		a.Sample = q.sample(at, q.byEvent).Answer()
 		list = append(list, a)
 	}
 	slices.SortFunc(list, func(a, b telemetry.QueueDepth) int {
@@ -236,7 +236,7 @@ func (c *Collector) QueueHistograms() []telemetry.QueueHistogram {
 	list := make([]telemetry.QueueHistogram, 0, len(merged))
 	for _, q := range merged {
 		h := telemetry.QueueHistogram{
-			Node: q.node, Queue: q.queue, Unit: c.queueUnit(q).String(), Sum: q.depth.Sum,
+			Node: q.node, Queue: q.queue, Unit: c.queueUnit(q.node, q.unit).String(), Sum: q.depth.Sum,
 			Buckets: q.depth.filled(nil),
 		}
 		if q.hasPort {
@@ -273,26 +273,27 @@ func (s *portSample) add(n reporting.Sample, packets uint64, missing int64) {
 	s.missing += missing
 }
 
-// sample returns of which packets the figures of a queue tell.
-func (q *queueStats) sample(at map[topology.PortKey]*portSample) reporting.Sample {
+// sample returns of which packets the figures of a queue tell. byEvent says that some of them are there since the queue
+// was long.
+func (q *queueKey) sample(at map[topology.PortKey]*portSample, byEvent bool) reporting.Sample {
 	a := reporting.Sample{Complete: -1}
 	if port := at[topology.PortKey{Node: q.node, Port: q.port, HasPort: q.hasPort}]; port != nil {
 		a = reporting.Sample{
 			Rate: port.Rate(port.packets), Complete: port.Complete(port.packets, port.missing),
 		}
 	}
-	if q.byEvent {
+	if byEvent {
 		a.Rate = telemetry.SampleOnEvent
 	}
 	return a
 }
 
-// queueUnit returns what a queue is counted in.
-func (c *Collector) queueUnit(q *queueStats) telemetry.QueueUnit {
-	if unit, ok := c.Configured().QueueUnits[q.node]; ok {
+// queueUnit returns what the queues of a node are counted in of which reports tell a unit.
+func (c *Collector) queueUnit(node uint32, told telemetry.QueueUnit) telemetry.QueueUnit {
+	if unit, ok := c.Configured().QueueUnits[node]; ok {
 		return unit
 	}
-	return q.unit
+	return told
 }
 
 func (q *queueStats) answer(names map[uint32]string) telemetry.QueueDepth {
