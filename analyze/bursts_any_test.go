@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/analyze/burst"
+	"github.com/waybill-int/waybill/analyze/verdict"
 	"github.com/waybill-int/waybill/fabric/truth"
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/internal/test/anynet"
@@ -332,7 +333,7 @@ func (t *burstTruth) wrongVerdicts(v *virtualCollector, told map[string]*trueBur
 	}
 	for i := range flows {
 		f := &flows[i]
-		g := VerdictOf(f, bursts)
+		g := verdict.Of(f, bursts)
 		if g == nil {
 			continue
 		}

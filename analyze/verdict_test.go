@@ -9,6 +9,7 @@ import (
 
 	"github.com/waybill-int/waybill/analyze/burst"
 	"github.com/waybill-int/waybill/analyze/scan"
+	"github.com/waybill-int/waybill/analyze/verdict"
 	"github.com/waybill-int/waybill/fabric/truth"
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/telemetry"
@@ -36,7 +37,7 @@ func TestVerdicts(t *testing.T) {
 	blamed := 0
 	for i := range flows {
 		f := &flows[i]
-		got := VerdictOf(f, bursts)
+		got := verdict.Of(f, bursts)
 		if got == nil {
 			continue
 		}
@@ -72,7 +73,7 @@ func TestVerdictsWhileItLasts(t *testing.T) {
 		case int64(at) + 10*scan.TickNs:
 			flows, _ := v.Flows(FlowFilter{Limit: 10000, Order: ByLast})
 			for i := range flows {
-				said[flows[i].Endpoints] = VerdictOf(&flows[i], v.bursts.Open(anyBurst))
+				said[flows[i].Endpoints] = verdict.Of(&flows[i], v.bursts.Open(anyBurst))
 			}
 		case int64(14 * time.Second):
 			ended = len(v.bursts.Open(anyBurst))
@@ -139,7 +140,7 @@ func TestVerdictsWithoutProof(t *testing.T) {
 		{flow(9, 1000, hop(&one, 990), hop(&two, 5)), "its slowest packet was in nodes for 1.00 µs, maybe on"},
 		{flow(0, 1000, hop(&one, 400), hop(&two, 400)), "no node is to blame"},
 	} {
-		got := VerdictOf(c.flow, nil)
+		got := verdict.Of(c.flow, nil)
 		if (got == nil) != (c.want == "") || got != nil && !strings.HasPrefix(got.Text, c.want) {
 			t.Errorf("got %+v, want %q", got, c.want)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/waybill-int/waybill/analyze"
 	"github.com/waybill-int/waybill/analyze/burst"
+	"github.com/waybill-int/waybill/analyze/verdict"
 	"github.com/waybill-int/waybill/api/encode"
 	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/filter"
@@ -59,7 +60,7 @@ func (h *handler) flow(w http.ResponseWriter, r *http.Request, p *params) {
 	bursts, _ := h.cfg.Bursts.Bursts(near, burst.ByLast, math.MaxInt)
 	bursts = append(bursts, h.cfg.Bursts.Open(near)...)
 	writeAnswer(w, types.FlowAnswer{
-		GeneratedAt: h.cfg.Now().UTC(), Flow: *flow, Verdict: analyze.VerdictOf(flow, bursts),
+		GeneratedAt: h.cfg.Now().UTC(), Flow: *flow, Verdict: verdict.Of(flow, bursts),
 	})
 }
 

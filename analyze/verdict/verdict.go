@@ -1,4 +1,5 @@
-package analyze
+// Package verdict says where a flow lost its time.
+package verdict
 
 import (
 	"fmt"
@@ -11,11 +12,11 @@ import (
 // leastShare is which share of the time of a packet a node must have, to be to blame for it.
 const leastShare = 0.5
 
-// VerdictOf says where a flow lost its time, by what is known of it and of the bursts in whose queues it was; nil
+// Of says where a flow lost its time, by what is known of it and of the bursts in whose queues it was; nil
 // if its reports tell no latency. What cannot be proved is not said: the packet that took longest in all was, at
 // the node where one stayed longest, for no less than what its other nodes leave over, and for no more than the
 // longest stay there.
-func VerdictOf(f *telemetry.Flow, bursts []telemetry.Burst) *telemetry.Verdict {
+func Of(f *telemetry.Flow, bursts []telemetry.Burst) *telemetry.Verdict {
 	if f.Residence == nil || f.Residence.Max == 0 {
 		return nil
 	}
