@@ -43,7 +43,7 @@ func TestSpoofedFloodIsBounded(t *testing.T) {
 	c := DefaultConfig()
 	c.MaxFlows = 1 << 14
 	shard, log := NewShard(c), eventlog.New(100)
-	s := NewScanner(&Collector{Shards: []*Shard{shard}}, log)
+	s := NewScanner(&Collector{Owners: []Owner{shard}}, log)
 	s.FindAttacks(attackLimits(), nil, 0)
 	nowNs := 1000 * second
 	for range 5 * second / scan.TickNs { // what is usual is known

@@ -46,7 +46,7 @@ func (c *starved) advance(nowNs int64) {
 		if !now && c.next >= c.toNs {
 			c.catchUp()
 		}
-		for i, shard := range c.Shards {
+		for i, shard := range c.Owners {
 			if !now || c.part != "shard" || i != starvedShard {
 				shard.Tick(c.next)
 			}
@@ -74,14 +74,14 @@ func (c *starved) process(atNs int64, d test.Datagram, takes func(owner int) boo
 	c.batch.Reset()
 	c.decoder.Decode(d.Payload, d.Src, d.DstPort, &c.batch, &c.header[0])
 	for i := range c.batch.Reports {
-		owner := c.batch.Reports[i].Flow.ShardOf(len(c.Shards))
+		owner := c.batch.Reports[i].Flow.ShardOf(len(c.Owners))
 		if !takes(owner) {
 			others++
 			continue
 		}
 		c.one.Reset()
 		c.one.Add(&c.batch.Reports[i])
-		c.Shards[owner].Process(&c.one, atNs)
+		c.Owners[owner].Process(&c.one, atNs)
 	}
 	return others
 }

@@ -443,8 +443,8 @@ func countBursts(t *testing.T, seed uint64, nodes string) (sum burstCount) {
 	s := scenarioOf(t, anynet.Bursts(rand.New(rand.NewPCG(seed, 7))))
 	s.INT.Text = []byte(nodes)
 	v := emulation{shards: 1 + int(seed%3), seed: seed + 1, hop: keepHop, look: func(v *virtualCollector) {
-		for _, s := range v.Shards {
-			if s.samples.floor > 0 {
+		for _, s := range v.Owners {
+			if s.(*Shard).samples.floor > 0 {
 				sum.starved = 1
 			}
 		}

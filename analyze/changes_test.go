@@ -76,7 +76,7 @@ func TestChangesOfShards(t *testing.T) {
 	} {
 		shard := NewShard(Config{MaxFlows: 10, MaxPaths: 10, MaxDrops: 10, MaxQueues: 10, JoinPlaces: 16})
 		shard.changes.changes[k] = &n
-		c.Shards = append(c.Shards, shard)
+		c.Owners = append(c.Owners, shard)
 	}
 	s := NewScanner(c, log)
 	for _, ns := range []int64{8 * second, 9 * second, 10 * second} {
@@ -99,7 +99,7 @@ func TestFlappingFlow(t *testing.T) {
 	}
 	log := eventlog.New(10)
 	shard := NewShard(Config{MaxFlows: 10, MaxPaths: 10, MaxDrops: 10, MaxQueues: 10, JoinPlaces: 16})
-	s := NewScanner(&Collector{Shards: []*Shard{shard}}, log)
+	s := NewScanner(&Collector{Owners: []Owner{shard}}, log)
 	packet := func(ns int64, flow uint16, port uint32, flags telemetry.Flags) {
 		r := telemetry.Report{
 			Flags: telemetry.HasFlow | telemetry.Embedded | flags,
@@ -183,7 +183,7 @@ func TestChangeAfterPart(t *testing.T) {
 	packet(second+500*millisecond, 5000, 3, 3)
 	packet(second+510*millisecond, 7000, 3, 4)
 	packet(second+511*millisecond, 6500, 3, 3) // this is one
-	flows, _ := (&Collector{Shards: []*Shard{shard}}).Flows(FlowFilter{Limit: 1})
+	flows, _ := (&Collector{Owners: []Owner{shard}}).Flows(FlowFilter{Limit: 1})
 	if flows[0].PathChanges != 1 || len(shard.changes.changes) != 1 {
 		t.Errorf("got %d changes of the path, %d places, want 1", flows[0].PathChanges, len(shard.changes.changes))
 	}

@@ -12,7 +12,7 @@ import (
 // came in it: the sums are those of all drops, whatever has no room.
 func TestDropDestinations(t *testing.T) {
 	shards := []*Shard{NewShard(DefaultConfig()), NewShard(DefaultConfig())}
-	c := &Collector{Shards: shards}
+	c := &Collector{Owners: []Owner{shards[0], shards[1]}}
 	lose := func(shard int, dst [4]byte, n int) {
 		r := telemetry.Report{
 			Flags: telemetry.HasFlow,

@@ -45,7 +45,7 @@ func TestFateInStore(t *testing.T) {
 		config := DefaultConfig()
 		config.MaxFlows = 300
 		shards := []*Shard{NewShard(config), NewShard(config)}
-		rig.collector.Shards = shards
+		rig.collector.Owners = []Owner{shards[0], shards[1]}
 		rig.collector.Timing = timing.New()
 		nowNs := 1000 * second
 		intervals := NewIntervals(rig.collector, nil, nowNs)
@@ -112,7 +112,7 @@ func TestFateEvictedBetweenLooks(t *testing.T) {
 	config := DefaultConfig()
 	config.MaxFlows = 256
 	shard := NewShard(config)
-	rig.collector.Shards, rig.collector.Timing = []*Shard{shard}, timing.New()
+	rig.collector.Owners, rig.collector.Timing = []Owner{shard}, timing.New()
 	intervals := NewIntervals(rig.collector, nil, 1000*second)
 	var reports uint64
 	for i := range uint32(maxGone + 2000) {
@@ -146,7 +146,7 @@ func TestFateEvictedBetweenLooks(t *testing.T) {
 func TestFateOfManyExporters(t *testing.T) {
 	rig := newLedgerRig(100)
 	shard := NewShard(DefaultConfig())
-	rig.collector.Shards = []*Shard{shard}
+	rig.collector.Owners = []Owner{shard}
 	for i := range uint32(70) {
 		var batch telemetry.Batch
 		batch.Add(&telemetry.Report{Flags: telemetry.HasFlow})
@@ -169,7 +169,7 @@ func TestFateOfManyExporters(t *testing.T) {
 func TestFateOfClosedInterval(t *testing.T) {
 	rig := newLedgerRig(100)
 	shard := NewShard(DefaultConfig())
-	rig.collector.Shards = []*Shard{shard}
+	rig.collector.Owners = []Owner{shard}
 	var late [12]telemetry.Batch
 	for i := range late { // one for each of twelve intervals, more than a shard tells apart
 		late[i].Add(&telemetry.Report{Flags: telemetry.HasFlow})

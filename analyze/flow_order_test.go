@@ -6,10 +6,17 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
+// flowsThat are those that a function selects.
+type flowsThat func(*telemetry.Flow) bool
+
+func (f flowsThat) Compile() (func(*telemetry.FlowKey) bool, func(*telemetry.Flow) bool) {
+	return nil, f
+}
+
 // A search that nobody waits for any more ends, and does not look at all flows before.
 func TestFlowsStop(t *testing.T) {
 	s := NewShard(DefaultConfig())
-	c := &Collector{Shards: []*Shard{s}}
+	c := &Collector{Owners: []Owner{s}}
 	const flows = 20 * selectSize
 	for i := range flows {
 		var b telemetry.Batch
@@ -20,20 +27,20 @@ func TestFlowsStop(t *testing.T) {
 		s.Process(&b, int64(i))
 	}
 	looked, stop := 0, make(chan struct{})
-	q := FlowFilter{Limit: 10, Stop: stop, Select: func(f *telemetry.Flow) bool {
+	q := FlowFilter{Limit: 10, Stop: stop, Which: flowsThat(func(f *telemetry.Flow) bool {
 		looked++
 		return f.SrcPort%2 == 0
-	}}
+	})}
 	if list, total := c.Flows(q); looked != flows || total != flows/2 || len(list) != 10 {
 		t.Fatalf("looked at %d flows of %d, selected %d, listed %d", looked, flows, total, len(list))
 	}
 	looked = 0
-	q.Select = func(*telemetry.Flow) bool {
+	q.Which = flowsThat(func(*telemetry.Flow) bool {
 		if looked++; looked == 1 {
 			close(stop)
 		}
 		return true
-	}
+	})
 	if c.Flows(q); looked > selectSize {
 		t.Errorf("looked at %d flows after it was stopped", looked)
 	}
@@ -41,8 +48,8 @@ func TestFlowsStop(t *testing.T) {
 
 // The pages of a list fit together, also if the order says nothing of its flows: each flow is on one of them.
 func TestFlowsPages(t *testing.T) {
-	shards := []*Shard{NewShard(DefaultConfig()), NewShard(DefaultConfig())}
-	c := &Collector{Shards: shards}
+	shards := []Owner{NewShard(DefaultConfig()), NewShard(DefaultConfig())}
+	c := &Collector{Owners: shards}
 	const flows = 500
 	for i := range flows {
 		var b telemetry.Batch

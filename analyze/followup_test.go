@@ -77,7 +77,7 @@ func TestFollowUps(t *testing.T) {
 			now += second / 1000
 		}
 		endWait(s, now)
-		c := &Collector{Shards: []*Shard{s}}
+		c := &Collector{Owners: []Owner{s}}
 		paths, _ := c.Paths(10)
 		got := ""
 		if len(paths) > 0 {
@@ -144,7 +144,7 @@ func TestHiddenHopsOfStacks(t *testing.T) {
 			endWait(s, now)
 			now += 2 * second
 		}
-		c := &Collector{Shards: []*Shard{s}}
+		c := &Collector{Owners: []Owner{s}}
 		paths, _ := c.Paths(10)
 		if len(paths) != 1 || route(paths[0].Hops) != test.want || paths[0].Uncertain != test.uncertain ||
 			paths[0].Packets != 2 {

@@ -108,7 +108,7 @@ func TestGuardKeepsRealFlows(t *testing.T) {
 	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > memory {
 		t.Errorf("the tables grew by %d MiB, %d MiB were allowed", grown>>20, memory>>20)
 	}
-	c := Collector{Shards: []*Shard{s}}
+	c := Collector{Owners: []Owner{s}}
 	n := c.Counters()
 	t.Logf("room for %d flows, %d evicted, %d rejected", n.FlowLimit, n.FlowsEvicted, n.FlowsRejected)
 	if offered := spoofed + offers; uint64(n.Flows)+n.FlowsEvicted+n.FlowsRejected != offered || n.FlowsRejected == 0 ||
@@ -185,7 +185,7 @@ func TestGuardPostcards(t *testing.T) {
 		now += 1e6
 	}
 	endWait(s, now)
-	c := Collector{Shards: []*Shard{s}}
+	c := Collector{Owners: []Owner{s}}
 	n := c.Counters()
 	paths, _ := c.Paths(10)
 	if len(paths) != 1 || len(paths[0].Hops) != 3 || paths[0].Packets != 1000 || n.Flows != 10 || n.FlowsRejected == 0 {
@@ -238,7 +238,7 @@ func TestGuardCountsWhatIsNotJudged(t *testing.T) {
 		if policy != nil {
 			want = 64
 		}
-		if n := (&Collector{Shards: []*Shard{s}}).Counters(); n.FlowsRejected != 64 || n.JudgementsLeftOut != want {
+		if n := (&Collector{Owners: []Owner{s}}).Counters(); n.FlowsRejected != 64 || n.JudgementsLeftOut != want {
 			t.Errorf("%d rejected, %d left out, want %d", n.FlowsRejected, n.JudgementsLeftOut, want)
 		}
 	}

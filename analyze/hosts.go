@@ -17,19 +17,24 @@ func (c *Collector) Hosts() (hosts []telemetry.Host, leftOut int) {
 			h.Inner[topology.PortAt(l.To, l.ToPort)] = true
 		}
 	}
-	for _, s := range c.Shards {
-		s.eachFlow(func(f *flow) bool {
-			for i := range f.paths {
-				if fp := &f.paths[i]; fp.used {
-					if p := s.pathOf(fp); p != nil && !p.uncertain && len(p.hops) > 0 {
-						s.takeEnds(h, f, fp, p)
-					}
-				}
-			}
-			return true
-		})
+	for _, s := range c.Owners {
+		s.addHosts(h)
 	}
 	return h.Answer(c.Names()), h.LeftOut
+}
+
+// addHosts adds both ends of the flows of s, on the paths that they take.
+func (s *Shard) addHosts(to *topology.Hosts) {
+	s.eachFlow(func(f *flow) bool {
+		for i := range f.paths {
+			if fp := &f.paths[i]; fp.used {
+				if p := s.pathOf(fp); p != nil && !p.uncertain && len(p.hops) > 0 {
+					s.takeEnds(to, f, fp, p)
+				}
+			}
+		}
+		return true
+	})
 }
 
 // takeEnds adds both ends of a flow on a path: the source at its first node, the destination at its last one.

@@ -12,7 +12,7 @@ import (
 func TestIncompletePackets(t *testing.T) {
 	const packets, lost = 250, 53
 	s := NewShard(DefaultConfig())
-	collector := &Collector{Shards: []*Shard{s}}
+	collector := &Collector{Owners: []Owner{s}}
 	v := NewIntervals(collector, nil, 0)
 	now := second
 	for i := range uint32(packets) {

@@ -58,7 +58,7 @@ func NewIntervals(c *Collector, log *eventlog.Log, nowNs int64) *Intervals {
 		events: map[string]seenEvent{}, routes: map[uint64]givenRoute{}, hosts: map[hostPlace]uint64{},
 		inner: topology.Inner{}, toldPaths: map[uint64]bool{}, hopsNs: nowNs, flowsNs: nowNs,
 	}
-	for _, s := range c.Shards {
+	for _, s := range c.Owners {
 		s.keepIntervals()
 	}
 	v.exporters = make([]ledger.Cursor, len(c.Exporters))
@@ -91,7 +91,7 @@ func (v *Intervals) OpenSecond() int64 { return v.hopsNs }
 // Finish gives what was counted since the last look, also of packets that wait for postcards: call it once all shards
 // have stopped.
 func (v *Intervals) Finish(nowNs int64, give func(*telemetry.Intervals)) {
-	for _, s := range v.collector.Shards {
+	for _, s := range v.collector.Owners {
 		s.Finish(nowNs)
 	}
 	v.scanPaths(nowNs)
@@ -125,7 +125,7 @@ func (v *Intervals) takeTens(startNs int64, give func(*telemetry.Intervals)) {
 	clear(v.toldPaths)
 	v.hostsOf(v.hostless, true)
 	v.hostless = v.hostless[:0]
-	for _, s := range v.collector.Shards {
+	for _, s := range v.collector.Owners {
 		s.flowsSince(func(flows []telemetry.FlowInterval, reports ledger.ReportCounts) {
 			for i := range flows {
 				flows[i].StartNs = startNs
@@ -155,7 +155,7 @@ type Ungiven struct {
 // Ungiven returns what is missing from the intervals.
 func (v *Intervals) Ungiven() Ungiven {
 	n := Ungiven{Hosts: v.ungivenHosts.Load(), Bursts: v.ungivenBursts.Load()}
-	for _, s := range v.collector.Shards {
+	for _, s := range v.collector.Owners {
 		flows, paths := s.ungiven()
 		n.Flows += flows
 		n.Paths += paths

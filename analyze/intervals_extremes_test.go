@@ -12,7 +12,7 @@ import (
 // of its packets, also when an interval before had longer and shorter ones.
 func TestExtremesOfIntervals(t *testing.T) {
 	shard := NewShard(DefaultConfig())
-	c := &Collector{Shards: []*Shard{shard}}
+	c := &Collector{Owners: []Owner{shard}}
 	begin := 1000 * second
 	v := NewIntervals(c, eventlog.New(10), begin)
 	packet := uint64(0)
@@ -77,7 +77,7 @@ func TestExtremesOfIntervals(t *testing.T) {
 // given to a store since.
 func TestOrderByExtremes(t *testing.T) {
 	shard := NewShard(DefaultConfig())
-	c := &Collector{Shards: []*Shard{shard}}
+	c := &Collector{Owners: []Owner{shard}}
 	begin := 1000 * second
 	v := NewIntervals(c, eventlog.New(10), begin)
 	for i, latency := range []uint64{20, 5_000_000, 300, 70_000} {

@@ -103,7 +103,7 @@ func (p *path) appendHopCounts(list []hopCount, given *path, told *samples) []ho
 // scanPaths adds up what was counted of paths, and of their hops, queues and links.
 func (v *Intervals) scanPaths(nowNs int64) {
 	told := v.collector.nodeSamples()
-	for _, s := range v.collector.Shards {
+	for _, s := range v.collector.Owners {
 		s.pathsSince(&told, func(list []pathCount) {
 			for i := range list {
 				v.addPath(&list[i], nowNs)

@@ -49,7 +49,7 @@ func (s *Shard) queuesSince(give bool) (list []queueCount) {
 func (v *Intervals) queuesSince(startNs int64, ports map[topology.PortKey]*portSample, give bool,
 ) []telemetry.QueueInterval {
 	sums := map[queueKey]*telemetry.QueueInterval{}
-	for _, s := range v.collector.Shards {
+	for _, s := range v.collector.Owners {
 		for _, q := range s.queuesSince(give) {
 			sum := sums[q.queueKey]
 			if sum == nil {

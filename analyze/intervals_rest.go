@@ -9,7 +9,7 @@ import (
 
 // dropsSince adds what was dropped since the last look, and notes it as given if it is.
 func (v *Intervals) dropsSince(batch *telemetry.Intervals, startNs int64, give bool) {
-	for _, s := range v.collector.Shards {
+	for _, s := range v.collector.Owners {
 		batch.Drops = append(batch.Drops, s.dropsSince(give)...)
 	}
 	for i := range batch.Drops {

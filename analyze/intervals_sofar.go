@@ -14,7 +14,7 @@ func (v *Intervals) SoFar(nowNs int64) *telemetry.SoFar {
 	v.pathsSince(&r.Intervals, r.StartNs, false)
 	v.dropsSince(&r.Intervals, r.StartNs, false)
 	v.exportersSince(&r.Intervals, r.StartNs, false)
-	for _, s := range v.collector.Shards {
+	for _, s := range v.collector.Owners {
 		r.Flows, r.Gone = s.flowsSoFar(r.Flows, r.Gone)
 	}
 	for _, list := range [][]telemetry.FlowInterval{r.Flows, r.Gone} {

@@ -90,7 +90,7 @@ func (s *sent) takeBack(r *telemetry.Report) {
 func TestIntervalsConserve(t *testing.T) {
 	config := DefaultConfig()
 	config.MaxFlows = 50
-	c := &Collector{Shards: []*Shard{NewShard(config), NewShard(config)}}
+	c := &Collector{Owners: []Owner{NewShard(config), NewShard(config)}}
 	now := time.Date(2026, 11, 21, 9, 0, 3, 5e8, time.UTC).UnixNano()
 	began := now
 	v := NewIntervals(c, nil, now)
@@ -161,7 +161,7 @@ func TestIntervalsConserve(t *testing.T) {
 		b := telemetry.Batch{}
 		b.Add(r)
 		now += 1e6 + int64(g.IntN(1e6))
-		c.Shards[r.Flow.ShardOf(2)].Process(&b, now)
+		c.Owners[r.Flow.ShardOf(2)].Process(&b, now)
 		if n := c.Counters().FlowsRejected; n > outside {
 			outside = n
 			truth.takeBack(r)
@@ -202,7 +202,7 @@ func same[K, V comparable](t *testing.T, what string, want, got map[K]V) {
 // TestIntervalsDropped: drops of a flow are with the path that ends with them, and latencies with those that do not.
 func TestIntervalsDropped(t *testing.T) {
 	s := NewShard(DefaultConfig())
-	c := &Collector{Shards: []*Shard{s}}
+	c := &Collector{Owners: []Owner{s}}
 	v := NewIntervals(c, nil, 0)
 	flow := telemetry.FlowKey{
 		Src: telemetry.AddrFrom4([4]byte{10, 0, 0, 1}),
@@ -259,7 +259,7 @@ func TestIntervalsDropped(t *testing.T) {
 // Though looks come between, each drop is on the path that ends with it, and none at an unknown place.
 func TestIntervalsDropsBelong(t *testing.T) {
 	s := NewShard(DefaultConfig())
-	v := NewIntervals(&Collector{Shards: []*Shard{s}}, nil, 0)
+	v := NewIntervals(&Collector{Owners: []Owner{s}}, nil, 0)
 	var drops, packets, lost uint64 // lost: drops without a path
 	give := func(batch *telemetry.Intervals) {
 		for _, f := range batch.Flows {
@@ -307,7 +307,7 @@ func TestIntervalsDropsBelong(t *testing.T) {
 func TestIntervalsUngiven(t *testing.T) {
 	config := DefaultConfig()
 	config.MaxFlows, config.MaxPaths = 10, 4
-	c := &Collector{Shards: []*Shard{NewShard(config)}}
+	c := &Collector{Owners: []Owner{NewShard(config)}}
 	v := NewIntervals(c, nil, 0)
 	g := rand.New(rand.NewPCG(7, 7))
 	const n = maxGone + 5000
@@ -326,7 +326,7 @@ func TestIntervalsUngiven(t *testing.T) {
 		for range 2 { // a full table takes a flow with its second report
 			b := telemetry.Batch{}
 			b.Add(r)
-			c.Shards[0].Process(&b, 1)
+			c.Owners[0].Process(&b, 1)
 		}
 	}
 	v.Finish(1, give)
@@ -400,7 +400,7 @@ func TestIntervalsEvents(t *testing.T) {
 // TestIntervalsPostcards: a packet whose postcards wait while the tables are looked at is given by the next look.
 func TestIntervalsPostcards(t *testing.T) {
 	s := NewShard(DefaultConfig())
-	v := NewIntervals(&Collector{Shards: []*Shard{s}}, nil, 0)
+	v := NewIntervals(&Collector{Owners: []Owner{s}}, nil, 0)
 	var reports, packets uint64
 	give := func(batch *telemetry.Intervals) {
 		for _, f := range batch.Flows {
@@ -437,7 +437,7 @@ func TestIntervalsPostcards(t *testing.T) {
 func TestNoteIsWhatItGives(t *testing.T) {
 	for _, late := range []int64{0, 1, second / 2, 3 * second, 45 * second} {
 		s := NewShard(DefaultConfig())
-		c := &Collector{Shards: []*Shard{s}}
+		c := &Collector{Owners: []Owner{s}}
 		begin := 1000*second + second/4
 		v := NewIntervals(c, nil, begin)
 		report := telemetry.Report{

@@ -153,7 +153,7 @@ func TestLedgerSumsAtEveryMoment(t *testing.T) {
 	config := DefaultConfig()
 	config.MaxFlows = 100 // some are kept out, some give way
 	shard := NewShard(config)
-	rig.collector.Shards = []*Shard{shard}
+	rig.collector.Owners = []Owner{shard}
 	var batch telemetry.Batch
 	nowNs, total := 1000*second, uint64(0)
 	var evicted, keptOut uint64

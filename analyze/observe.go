@@ -20,7 +20,7 @@ func NewScanner(c *Collector, log *eventlog.Log) *scan.Scanner {
 		c.Losses = &loss.Estimates{}
 	}
 	source := scan.Source{Exporters: c.Exporters, Timing: c.Timing, Losses: c.Losses, Known: c}
-	for _, s := range c.Shards {
+	for _, s := range c.Owners {
 		source.Owners = append(source.Owners, s)
 	}
 	return scan.New(source, log)

@@ -44,7 +44,7 @@ func tables(reports ...telemetry.Report) *Collector {
 		s.Process(&telemetry.Batch{Reports: reports[i:][:1]}, second+int64(i)*1e6)
 	}
 	endWait(s, second+int64(len(reports))*1e6)
-	return &Collector{Shards: []*Shard{s}}
+	return &Collector{Owners: []Owner{s}}
 }
 
 // A node that tells of its long queue tells of no other packet than the stack that the sink reports, before or after
@@ -161,7 +161,7 @@ func TestHopsOfIncompletePackets(t *testing.T) {
 		cardReport(1, 63, hopAt(1, 10)), cardReport(1, 62, hopAt(2, 10)), cardReport(1, 61, hopAt(3, 10)),
 		cardReport(2, 63, hopAt(1, 10)), cardReport(2, 61, hopAt(3, 10)), cardReport(3, 63, hopAt(1, 10)),
 	)
-	endWait(c.Shards[0], 5*second)
+	endWait(c.Owners[0], 5*second)
 	want := map[uint32]uint64{1: 3, 2: 1, 3: 2}
 	for _, h := range c.Hops() {
 		if h.Packets != want[h.Node] || h.LatencyNs.Count != h.Packets {
@@ -191,7 +191,7 @@ func TestFirstDatagramsThatComeTwice(t *testing.T) {
 			p.shard.Process(&p.batch, second)
 		}
 	}
-	flows, _ := (&Collector{Shards: []*Shard{p.shard}}).Flows(FlowFilter{Limit: 1})
+	flows, _ := (&Collector{Owners: []Owner{p.shard}}).Flows(FlowFilter{Limit: 1})
 	if flows[0].Packets != 20 {
 		t.Errorf("got %d packets of 20", flows[0].Packets)
 	}

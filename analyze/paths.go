@@ -191,7 +191,7 @@ func (p *path) merge(o *path) {
 	p.postcards = p.postcards || o.postcards
 }
 
-func (p *path) answer(names map[uint32]string, told *samples) telemetry.Path {
+func (p *path) answer(told *samples) telemetry.Path {
 	a := telemetry.Path{
 		ID: topology.PathID(p.hash), Flows: p.flows, Packets: p.packets, Incomplete: p.incomplete,
 		Uncertain:   p.uncertain,
@@ -202,7 +202,7 @@ func (p *path) answer(names map[uint32]string, told *samples) telemetry.Path {
 	}
 	for i := range p.hops {
 		h := &p.hops[i]
-		a.Hops[i] = h.HopKey.Answer(names)
+		a.Hops[i] = h.HopKey.Answer(told.names)
 		a.Hops[i].LatencyNs = h.latency.Distribution()
 		a.Hops[i].Queue = h.queue.answer(told.unitOf(h.Node))
 		a.Hops[i].Sample = told.hopAnswer(p, i)

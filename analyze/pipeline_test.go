@@ -121,7 +121,7 @@ func BenchmarkPipelineShards(b *testing.B) {
 			pipelines := make([]*pipeline, shards)
 			for i := range pipelines {
 				pipelines[i] = newPipeline(c, DefaultConfig())
-				collector.Shards = append(collector.Shards, pipelines[i].shard)
+				collector.Owners = append(collector.Owners, pipelines[i].shard)
 				collector.Exporters = append(collector.Exporters, pipelines[i].exporters)
 			}
 			// A flow belongs to one shard. A single one gets the halves one after the other: reports in the order in

@@ -30,7 +30,7 @@ type watched struct {
 func newWatched() *watched {
 	w := &watched{
 		Collector: &Collector{
-			Shards:    []*Shard{NewShard(DefaultConfig())},
+			Owners:    []Owner{NewShard(DefaultConfig())},
 			Exporters: []*ledger.Exporters{ledger.NewExporters(10)},
 		},
 		log: eventlog.New(100), nowNs: 1000 * second,
@@ -42,9 +42,9 @@ func newWatched() *watched {
 
 // take takes a report and lets a tenth of a second pass.
 func (w *watched) take(r telemetry.Report) {
-	w.Shards[0].Process(&telemetry.Batch{Reports: []telemetry.Report{r}}, w.nowNs)
+	w.Owners[0].Process(&telemetry.Batch{Reports: []telemetry.Report{r}}, w.nowNs)
 	w.nowNs += second / 10
-	w.Shards[0].Tick(w.nowNs)
+	w.Owners[0].Tick(w.nowNs)
 	w.scanner.Scan(w.nowNs)
 }
 
@@ -182,11 +182,11 @@ func TestPacketsThatLookAlikeAreNoLoop(t *testing.T) {
 				}
 				reports = append(reports, r)
 			}
-			w.Shards[0].Process(&telemetry.Batch{Reports: reports}, w.nowNs)
+			w.Owners[0].Process(&telemetry.Batch{Reports: reports}, w.nowNs)
 		}
 		for range 20 {
 			w.nowNs += second / 10
-			w.Shards[0].Tick(w.nowNs)
+			w.Owners[0].Tick(w.nowNs)
 			w.scanner.Scan(w.nowNs)
 		}
 		if got := w.events(telemetry.EventLoop); len(got) != c.loops {
@@ -249,11 +249,11 @@ func TestContradictingReports(t *testing.T) {
 			if n < 1000 {
 				reports = append(reports, cardReport(n, 63, other))
 			}
-			w.Shards[0].Process(&telemetry.Batch{Reports: reports}, w.nowNs)
+			w.Owners[0].Process(&telemetry.Batch{Reports: reports}, w.nowNs)
 		}
 		for range 20 {
 			w.nowNs += second / 10
-			w.Shards[0].Tick(w.nowNs)
+			w.Owners[0].Tick(w.nowNs)
 			w.scanner.Scan(w.nowNs)
 		}
 		events := w.events(telemetry.EventContradiction)
@@ -312,11 +312,11 @@ func TestContradictingStacks(t *testing.T) {
 			ns := at + n*1e6
 			one, other := stackReport(n, stack(ns)...), stackReport(n, stack(ns)...)
 			test.change(other.Hops)
-			w.Shards[0].Process(&telemetry.Batch{Reports: []telemetry.Report{one, other}}, w.nowNs)
+			w.Owners[0].Process(&telemetry.Batch{Reports: []telemetry.Report{one, other}}, w.nowNs)
 		}
 		for range 20 {
 			w.nowNs += second / 10
-			w.Shards[0].Tick(w.nowNs)
+			w.Owners[0].Tick(w.nowNs)
 			w.scanner.Scan(w.nowNs)
 		}
 		events := w.events(telemetry.EventContradiction)

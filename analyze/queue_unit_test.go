@@ -79,7 +79,7 @@ func TestQueueOfPackets(t *testing.T) {
 
 	for _, units := range []map[uint32]telemetry.QueueUnit{nil, {2: codepoint.UnitUnknown}} {
 		c := &Collector{
-			Shards: []*Shard{NewShard(DefaultConfig()), NewShard(DefaultConfig())},
+			Owners: []Owner{NewShard(DefaultConfig()), NewShard(DefaultConfig())},
 		}
 		c.Configure(Configured{QueueUnits: units})
 		log, kept := eventlog.New(100), burst.NewLog(1<<20)
@@ -90,7 +90,7 @@ func TestQueueOfPackets(t *testing.T) {
 		next := frames[0].ns
 		pass := func(until int64) {
 			for ; next <= until; next += scan.TickNs {
-				for _, s := range c.Shards {
+				for _, s := range c.Owners {
 					s.Tick(next)
 				}
 				scanner.Scan(next)
@@ -104,7 +104,7 @@ func TestQueueOfPackets(t *testing.T) {
 			var batch telemetry.Batch
 			decoder.Decode(d.Payload, d.Src, d.DstPort, &batch, &telemetry.Header{})
 			for _, r := range batch.Reports {
-				c.Shards[r.Flow.ShardOf(2)].Process(&telemetry.Batch{Reports: []telemetry.Report{r}}, f.ns)
+				c.Owners[r.Flow.ShardOf(2)].Process(&telemetry.Batch{Reports: []telemetry.Report{r}}, f.ns)
 			}
 			pass(f.ns)
 		}

@@ -185,21 +185,33 @@ func (q *queueStats) merge(o *queueStats) {
 	q.firstNs = min(q.firstNs, o.firstNs)
 }
 
+// queueSums are copies of queues, those of several shards added up.
+type queueSums map[queueKey]*queueStats
+
+// add adds a queue, which stays who has it.
+func (m queueSums) add(q *queueStats) {
+	if sum := m[q.queueKey]; sum != nil {
+		sum.merge(q)
+		return
+	}
+	copied := *q
+	m[q.queueKey] = &copied
+}
+
+// addQueues adds the queues of s.
+func (s *Shard) addQueues(to queueSums) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range s.queues.queues {
+		to.add(&s.queues.queues[i])
+	}
+}
+
 // mergedQueues returns a copy of every queue, those of different shards added up.
-func (c *Collector) mergedQueues() map[queueKey]*queueStats {
-	merged := map[queueKey]*queueStats{}
-	for _, s := range c.Shards {
-		s.mu.Lock()
-		for i := range s.queues.queues {
-			q := &s.queues.queues[i]
-			if m := merged[q.queueKey]; m != nil {
-				m.merge(q)
-				continue
-			}
-			copied := *q
-			merged[q.queueKey] = &copied
-		}
-		s.mu.Unlock()
+func (c *Collector) mergedQueues() queueSums {
+	merged := queueSums{}
+	for _, s := range c.Owners {
+		s.addQueues(merged)
 	}
 	return merged
 }

@@ -67,7 +67,7 @@ func TestQueues(t *testing.T) {
 	send(2, 7, 2, 0, 60)
 	send(2, 7, 3, 0, 70)
 	send(2, 8, 1, 0, 80)
-	c := Collector{Shards: []*Shard{s}}
+	c := Collector{Owners: []Owner{s}}
 	c.Configure(Configured{Names: map[uint32]string{7: "s7"}})
 	list := c.Queues()
 	if len(list) != 3 || c.Counters().QueuesOverflow != 2 {

@@ -15,44 +15,52 @@ type samples struct {
 	configured map[uint32]telemetry.SampleRate
 	inner      topology.Inner // no way begins or ends there
 	units      map[uint32]telemetry.QueueUnit
+	names      map[uint32]string
 }
 
 // samples returns what nodes tell of.
 func (c *Collector) samples() samples {
 	list := c.nodeSamples()
 	list.inner, list.units = topology.Inner{}, map[uint32]telemetry.QueueUnit{}
-	for _, s := range c.Shards {
-		s.mu.Lock()
-		maps.Copy(list.inner, s.inner)
-		for i := range s.queues.queues {
-			if q := &s.queues.queues[i]; q.unit != codepoint.UnitUnknown {
-				list.units[q.node] = q.unit
-			}
-		}
-		s.mu.Unlock()
+	for _, s := range c.Owners {
+		s.addPorts(list.inner, list.units)
 	}
 	maps.Copy(list.units, c.Configured().QueueUnits)
 	return list
 }
 
+// addPorts adds ports at which no way begins or ends, and what nodes count their queues in.
+func (s *Shard) addPorts(inner topology.Inner, units map[uint32]telemetry.QueueUnit) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.Copy(inner, s.inner)
+	for i := range s.queues.queues {
+		if q := &s.queues.queues[i]; q.unit != codepoint.UnitUnknown {
+			units[q.node] = q.unit
+		}
+	}
+}
+
 // nodeSamples is samples without ports and units.
 func (c *Collector) nodeSamples() samples {
-	merged := map[uint32]*reporting.Stat{}
-	list := samples{nodes: map[uint32]reporting.Sample{}, configured: c.Configured().Sampling}
-	for _, s := range c.Shards {
-		s.mu.Lock()
-		for node, stat := range s.reporting.Nodes {
-			if merged[node] == nil {
-				merged[node] = &reporting.Stat{}
-			}
-			merged[node].Merge(stat)
-		}
-		s.mu.Unlock()
+	merged := reporting.Stats{}
+	list := samples{
+		nodes: map[uint32]reporting.Sample{}, configured: c.Configured().Sampling, names: c.Configured().Names,
+	}
+	for _, s := range c.Owners {
+		s.addReporting(merged)
 	}
 	for node, stat := range merged {
 		list.nodes[node] = stat.Sample()
 	}
 	return list
+}
+
+// addReporting adds what reports of nodes show.
+func (s *Shard) addReporting(to reporting.Stats) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	to.Add(s.reporting.Nodes)
 }
 
 // SampleRates returns at which rates nodes choose packets, as configured or else as their reports show.

@@ -65,7 +65,7 @@ func TestSamples(t *testing.T) {
 // A way that begins or ends at the port of a link is a part of one: it says so, and is where no flow begins.
 func TestPartsOfPaths(t *testing.T) {
 	s := NewShard(DefaultConfig())
-	c := &Collector{Shards: []*Shard{s}}
+	c := &Collector{Owners: []Owner{s}}
 	for flow, nodes := range [][]uint32{{1, 2, 3}, {2, 3}, {1, 2}} {
 		var b telemetry.Batch
 		for _, node := range nodes {

@@ -118,8 +118,8 @@ func TestTwoCollectorsAddUp(t *testing.T) {
 			both := collector(2)
 			halves := [2]int{}
 			both.play(reports)
-			for i, s := range both.Shards {
-				halves[i] = int(s.reports)
+			for i, s := range both.Owners {
+				halves[i] = int(s.counters().Reports)
 			}
 			if min(halves[0], halves[1]) < len(reports)/10 {
 				t.Fatalf("the flows are not split: %v", halves)

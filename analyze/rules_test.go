@@ -32,7 +32,7 @@ func TestR085SinkTellsOfItselfSeparately(t *testing.T) {
 	decodeOne(t, s, c, test.Report(test.Form20MD, 7, 1, 3), second)
 	decodeOne(t, s, c, test.Report(test.Form20XD, 7, 2, 3), second+1000) // of node 3
 	endWait(s, 2*second)
-	collector := &Collector{Shards: []*Shard{s}}
+	collector := &Collector{Owners: []Owner{s}}
 	checkPaths(t, collector, map[string]uint64{"1 1>2, 2 1>2, 3 1>2": 1})
 	if flows, _ := collector.Flows(FlowFilter{Limit: 2}); len(flows) != 1 || flows[0].Packets != 1 ||
 		flows[0].Reports != 2 {
@@ -77,7 +77,7 @@ func TestR089DropBehindTheStack(t *testing.T) {
 	payload[7] = 9       // Node ID
 	decodeOne(t, s, c, payload, second)
 	endWait(s, 2*second)
-	checkPaths(t, &Collector{Shards: []*Shard{s}}, map[string]uint64{"1 1>2, 2 1>2, 3 1>2, 9 ?>? dropped": 1})
+	checkPaths(t, &Collector{Owners: []Owner{s}}, map[string]uint64{"1 1>2, 2 1>2, 3 1>2, 9 ?>? dropped": 1})
 }
 
 // Postcards of two flows through the same nodes, with the same packet identification, are not mixed up.
@@ -89,7 +89,7 @@ func TestR090ReportsAreJoinedByFlow(t *testing.T) {
 		}
 	}
 	endWait(s, 2*second)
-	collector := &Collector{Shards: []*Shard{s}}
+	collector := &Collector{Owners: []Owner{s}}
 	checkPaths(t, collector, map[string]uint64{"1 1>2, 2 1>2, 3 1>2": 2})
 	flows, _ := collector.Flows(FlowFilter{Limit: 10})
 	if len(flows) != 2 || flows[0].Packets != 1 || flows[1].Packets != 1 {
@@ -108,7 +108,7 @@ func TestR092AllOnesEnterNoAverage(t *testing.T) {
 		payload[latency+i] = 0xFF
 	}
 	decodeOne(t, s, c, payload, second)
-	paths, _ := (&Collector{Shards: []*Shard{s}}).Paths(10)
+	paths, _ := (&Collector{Owners: []Owner{s}}).Paths(10)
 	if len(paths) != 1 || paths[0].Packets != 2 {
 		t.Fatalf("got %+v", paths)
 	}

@@ -11,11 +11,11 @@ import (
 
 // estimate returns how many there are of what n were reported, if the node at which hops begin is known to report 1
 // packet in so many; else nil.
-func (c *Collector) estimate(hops []telemetry.PathHop, n uint64) *uint64 {
+func (l *samples) estimate(hops []telemetry.PathHop, n uint64) *uint64 {
 	if len(hops) == 0 || hops[0].Node == nil || hops[0].Dropped {
 		return nil
 	}
-	rate := c.Configured().Sampling[*hops[0].Node]
+	rate := l.configured[*hops[0].Node]
 	if rate == telemetry.SampleUnknown || rate > telemetry.MaxSampleRate {
 		return nil
 	}
@@ -24,10 +24,10 @@ func (c *Collector) estimate(hops []telemetry.PathHop, n uint64) *uint64 {
 }
 
 // estimateFlow completes the answer about a flow. Its source is the first node of the path that it takes now.
-func (c *Collector) estimateFlow(f *telemetry.Flow) {
+func (l *samples) estimateFlow(f *telemetry.Flow) {
 	if f.PacketsEstimated == nil && len(f.Paths) > 0 {
-		f.PacketsEstimated = c.estimate(f.Paths[0].Hops, f.Packets)
-		f.BytesEstimated = c.estimate(f.Paths[0].Hops, f.Bytes)
+		f.PacketsEstimated = l.estimate(f.Paths[0].Hops, f.Packets)
+		f.BytesEstimated = l.estimate(f.Paths[0].Hops, f.Bytes)
 	}
 }
 

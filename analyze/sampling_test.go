@@ -95,9 +95,9 @@ func TestFlowsByTunnel(t *testing.T) {
 		}
 	})
 	got := map[string]bool{}
-	flows, _ := v.Flows(FlowFilter{Limit: 1000, Select: func(f *telemetry.Flow) bool {
+	flows, _ := v.Flows(FlowFilter{Limit: 1000, Which: flowsThat(func(f *telemetry.Flow) bool {
 		return f.Outer != nil && f.Outer.Src == outer.IP()
-	}})
+	})})
 	for _, f := range flows {
 		got[f.Src.String()+" "+f.Dst.String()] = true
 	}
@@ -116,7 +116,7 @@ func TestFlowsByTunnel(t *testing.T) {
 func TestIntervalsEstimated(t *testing.T) {
 	config := DefaultConfig()
 	config.MaxFlows = 60
-	c := &Collector{Shards: []*Shard{NewShard(config)}}
+	c := &Collector{Owners: []Owner{NewShard(config)}}
 	c.Configure(Configured{Sampling: map[uint32]telemetry.SampleRate{7: 100}})
 	now := time.Date(2026, 11, 21, 9, 0, 3, 5e8, time.UTC).UnixNano()
 	v := NewIntervals(c, nil, now)
@@ -174,7 +174,7 @@ func TestIntervalsEstimated(t *testing.T) {
 		b := telemetry.Batch{}
 		b.Add(r)
 		now += 1e6 + int64(g.IntN(1e6))
-		c.Shards[0].Process(&b, now)
+		c.Owners[0].Process(&b, now)
 		counters := c.Counters()
 		if refused := counters.FlowsRejected + counters.SampledOverflow; refused > outside {
 			outside = refused
@@ -189,7 +189,7 @@ func TestIntervalsEstimated(t *testing.T) {
 		}
 		v.Look(now, give)
 	}
-	endWait(c.Shards[0], now+1e9)
+	endWait(c.Owners[0], now+1e9)
 	v.Finish(now+1e9, give)
 	for port := uint16(1); port <= 100; port++ {
 		if got[port] != want[port] {

@@ -19,7 +19,7 @@ type lineOfNodes struct {
 
 func newLineOfNodes() *lineOfNodes {
 	l := &lineOfNodes{shard: NewShard(DefaultConfig()), log: eventlog.New(100), nowNs: second}
-	l.scanner = NewScanner(&Collector{Shards: []*Shard{l.shard}}, l.log)
+	l.scanner = NewScanner(&Collector{Owners: []Owner{l.shard}}, l.log)
 	l.scanner.Scan(l.nowNs)
 	return l
 }

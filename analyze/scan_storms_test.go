@@ -12,7 +12,7 @@ import (
 func TestStormBegins(t *testing.T) {
 	shard := NewShard(DefaultConfig())
 	log := eventlog.New(10)
-	scanner := NewScanner(&Collector{Shards: []*Shard{shard}}, log)
+	scanner := NewScanner(&Collector{Owners: []Owner{shard}}, log)
 	begin := 1000 * second
 	drop := func(atNs int64, in uint32) {
 		shard.Process(&telemetry.Batch{Reports: []telemetry.Report{{
@@ -50,7 +50,7 @@ func TestStormBegins(t *testing.T) {
 func TestStormBeginsLate(t *testing.T) {
 	shard := NewShard(DefaultConfig())
 	log := eventlog.New(10)
-	scanner := NewScanner(&Collector{Shards: []*Shard{shard}}, log)
+	scanner := NewScanner(&Collector{Owners: []Owner{shard}}, log)
 	begin := 1000 * second
 	scanner.Scan(begin)
 	first := begin + second - 1e6
@@ -90,7 +90,7 @@ func TestStormsOverScans(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			shard := NewShard(DefaultConfig())
 			log := eventlog.New(10)
-			scanner := NewScanner(&Collector{Shards: []*Shard{shard}}, log)
+			scanner := NewScanner(&Collector{Owners: []Owner{shard}}, log)
 			begin := 1000 * second
 			scanner.Scan(begin)
 			for _, at := range test.scans {
@@ -121,7 +121,7 @@ func TestStormsOverScans(t *testing.T) {
 func TestStormGoesOn(t *testing.T) {
 	shard := NewShard(DefaultConfig())
 	log := eventlog.New(10)
-	scanner := NewScanner(&Collector{Shards: []*Shard{shard}}, log)
+	scanner := NewScanner(&Collector{Owners: []Owner{shard}}, log)
 	begin := 1000 * second
 	drop := func(atNs int64, in uint32) {
 		shard.Process(&telemetry.Batch{Reports: []telemetry.Report{{

@@ -171,7 +171,7 @@ func (e emulation) collector(t *testing.T, s *scenario.Scenario) *virtualCollect
 	for range e.shards {
 		config := DefaultConfig()
 		config.Policy = e.policy
-		v.Shards = append(v.Shards, NewShard(config))
+		v.Owners = append(v.Owners, NewShard(config))
 	}
 	v.scanner = NewScanner(&v.Collector, v.log)
 	if !e.autoBursts {
@@ -224,7 +224,7 @@ func (e emulation) send(t *testing.T, s *scenario.Scenario, sink fabric.Sink, tr
 
 func (v *virtualCollector) advance(nowNs int64) {
 	for ; v.next <= nowNs; v.next += scan.TickNs {
-		for _, shard := range v.Shards {
+		for _, shard := range v.Owners {
 			shard.Tick(v.next)
 		}
 		if v.look != nil {
@@ -249,7 +249,7 @@ func (v *virtualCollector) take(atNs int64, d test.Datagram) {
 	v.batch.Attribute(v.Exporters[0].Observe(v.header[:], atNs), v.header[:])
 	for i := range v.batch.Reports {
 		r := &v.batch.Reports[i]
-		owner := v.Shards[r.Flow.ShardOf(len(v.Shards))]
+		owner := v.Owners[r.Flow.ShardOf(len(v.Owners))]
 		v.one.Reset()
 		v.one.Origin = v.batch.Origin
 		v.one.Add(&v.batch.Reports[i])
@@ -339,7 +339,7 @@ func TestScenariosYieldEvents(t *testing.T) {
 			// in several there are the same
 			for _, v := range (emulation{duration: test.duration}).runShards(t, load(t, test.scenario), 1, 3) {
 				if got := v.events(); sorted(got) != sorted(test.want) {
-					t.Errorf("%d shards: got:\n%s\nwant:%s", len(v.Shards), got, test.want)
+					t.Errorf("%d shards: got:\n%s\nwant:%s", len(v.Owners), got, test.want)
 				}
 			}
 		})

@@ -37,13 +37,13 @@ func collectorOf(t testing.TB, c *codepoint.Config, captures ...string) *Collect
 		}
 	}
 	endWait(shard, now)
-	collector := &Collector{Shards: []*Shard{shard}, Exporters: []*ledger.Exporters{exporters}}
+	collector := &Collector{Owners: []Owner{shard}, Exporters: []*ledger.Exporters{exporters}}
 	collector.Configure(Configured{Names: map[uint32]string{1: "s1", 2: "s2", 3: "s3"}})
 	return collector
 }
 
 // endWait lets the time pass that postcards wait.
-func endWait(s *Shard, now int64) {
+func endWait(s Owner, now int64) {
 	for range 10 {
 		now += second / 10
 		s.Tick(now)
@@ -68,7 +68,7 @@ func TestJoinOutlastsStalls(t *testing.T) {
 		}
 		postcard(2, 62, 9*second)
 		endWait(s, 9*second)
-		paths, _ := (&Collector{Shards: []*Shard{s}}).Paths(10)
+		paths, _ := (&Collector{Owners: []Owner{s}}).Paths(10)
 		if len(paths) != 1 || len(paths[0].Hops) != 2 {
 			t.Errorf("%s: %+v", after, paths)
 		}
@@ -100,7 +100,7 @@ func TestJoinWaitsForReceivers(t *testing.T) {
 		}
 		delivered = now + second
 		endWait(s, now)
-		if got := pathsOf(&Collector{Shards: []*Shard{s}}); got[want] != 1 {
+		if got := pathsOf(&Collector{Owners: []Owner{s}}); got[want] != 1 {
 			t.Errorf("%d s behind: got %v, want %q", behind, got, want)
 		}
 		if behind == 9 && s.join.Oldest() != nil {
@@ -126,11 +126,11 @@ func TestJoinOutlastsLateBatches(t *testing.T) {
 		postcard(1, 63, 200+packet, second-second/10)
 	}
 	postcard(2, 62, 7, second)
-	if paths, _ := (&Collector{Shards: []*Shard{s}}).Paths(10); len(paths) != 0 {
+	if paths, _ := (&Collector{Owners: []Owner{s}}).Paths(10); len(paths) != 0 {
 		t.Errorf("a packet waited for no time at all: %+v", paths)
 	}
 	endWait(s, second)
-	if got := pathsOf(&Collector{Shards: []*Shard{s}}); got["1 ?>?, 2 ?>?"] != 1 {
+	if got := pathsOf(&Collector{Owners: []Owner{s}}); got["1 ?>?, 2 ?>?"] != 1 {
 		t.Errorf("got %v", got)
 	}
 	// A clock that is set back goes on from there.
@@ -331,7 +331,7 @@ func TestFlowTableEvictsWhatWasNotSeenAgain(t *testing.T) {
 			}
 		}
 	}
-	collector := Collector{Shards: []*Shard{s}}
+	collector := Collector{Owners: []Owner{s}}
 	flows, total := collector.Flows(FlowFilter{Limit: 100, Order: ByPackets})
 	if total != 1000 || s.flows.evicted+s.rejected != 19000+100-1000 {
 		t.Errorf("got %d flows, %d evicted and %d not let in", total, s.flows.evicted, s.rejected)
@@ -390,7 +390,7 @@ func TestSinkMetadataInTheReport(t *testing.T) {
 		s := NewShard(DefaultConfig())
 		payload, c := reportVector(t, name)
 		decodeOne(t, s, c, payload, second)
-		paths, _ := (&Collector{Shards: []*Shard{s}}).Paths(10)
+		paths, _ := (&Collector{Owners: []Owner{s}}).Paths(10)
 		if len(paths) != 1 || route(paths[0].Hops) != want {
 			t.Errorf("%s: got %+v, want %s", name, paths, want)
 		}
@@ -430,7 +430,7 @@ func TestIntermediateReport(t *testing.T) {
 
 func wantPath(t *testing.T, s *Shard, want string) {
 	t.Helper()
-	paths, _ := (&Collector{Shards: []*Shard{s}}).Paths(10)
+	paths, _ := (&Collector{Owners: []Owner{s}}).Paths(10)
 	if len(paths) != 1 || route(paths[0].Hops) != want {
 		for _, p := range paths {
 			t.Errorf("got %s, want %s", route(p.Hops), want)
@@ -447,7 +447,7 @@ func TestMissingHopIsNotInvented(t *testing.T) {
 		decodeOne(t, s, c, test.Report(test.Form20XD, 7, sequence, 3), second)
 	}
 	endWait(s, 10*second)
-	paths, _ := (&Collector{Shards: []*Shard{s}}).Paths(10)
+	paths, _ := (&Collector{Owners: []Owner{s}}).Paths(10)
 	if want := "1 1>2, missing(1) ?>?, 3 1>2"; len(paths) != 1 || route(paths[0].Hops) != want {
 		t.Errorf("got %+v, want %s", paths, want)
 	}
@@ -475,7 +475,7 @@ func TestPartOfPath(t *testing.T) {
 	packet(4, 1, 3)
 	packet(5, 3)
 	packet(6, 1, 2, 3)
-	collector := &Collector{Shards: []*Shard{s}}
+	collector := &Collector{Owners: []Owner{s}}
 	got := map[string]string{}
 	paths, _ := collector.Paths(10)
 	for _, p := range paths {
@@ -522,14 +522,14 @@ func TestJoinTableIsFull(t *testing.T) {
 	for packet := range uint64(4) {
 		postcard(packet, 1)
 	}
-	if n := (&Collector{Shards: []*Shard{s}}).Counters().JoinEarly; n != 0 {
+	if n := (&Collector{Owners: []Owner{s}}).Counters().JoinEarly; n != 0 {
 		t.Errorf("%d packets gave way although there was room", n)
 	}
 	postcard(4, 1) // packet 0 gives way
 	for packet := range uint64(5) {
 		postcard(packet, 2) // packet 0 does not wait again
 	}
-	c := &Collector{Shards: []*Shard{s}}
+	c := &Collector{Owners: []Owner{s}}
 	if n := c.Counters().JoinEarly; n != 1 {
 		t.Errorf("%d packets gave way, want 1", n)
 	}
@@ -560,7 +560,7 @@ func TestLoopEndsWhereTheLimitLetIt(t *testing.T) {
 		}
 		r.Local = telemetry.Hop{Has: telemetry.HasNode | telemetry.HasDrop, NodeID: 2}
 		s.Process(&telemetry.Batch{Reports: []telemetry.Report{r}}, second)
-		paths, _ := (&Collector{Shards: []*Shard{s}}).Paths(10)
+		paths, _ := (&Collector{Owners: []Owner{s}}).Paths(10)
 		if len(paths) != 1 || route(paths[0].Hops) != test.want {
 			t.Errorf("got %s, want %s", route(paths[0].Hops), test.want)
 		}
@@ -598,7 +598,7 @@ func TestDropIsNoPathChange(t *testing.T) {
 	} {
 		packet(p.dropped, p.nodes...)
 		want += p.changes
-		if flows, _ := (&Collector{Shards: []*Shard{s}}).Flows(FlowFilter{Limit: 1}); flows[0].PathChanges != want {
+		if flows, _ := (&Collector{Owners: []Owner{s}}).Flows(FlowFilter{Limit: 1}); flows[0].PathChanges != want {
 			t.Errorf("behind %+v: got %d path changes, want %d", p, flows[0].PathChanges, want)
 		}
 	}

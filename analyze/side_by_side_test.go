@@ -19,7 +19,7 @@ func TestSideBySide(t *testing.T) {
 	collector := &Collector{Timing: timing.New()}
 	workers := []*pipeline{newPipeline(points, DefaultConfig()), newPipeline(points, DefaultConfig())}
 	for _, p := range workers {
-		collector.Shards = append(collector.Shards, p.shard)
+		collector.Owners = append(collector.Owners, p.shard)
 		collector.Exporters = append(collector.Exporters, p.exporters)
 	}
 	own := make([][][]byte, 2) // a flow belongs to one shard
@@ -78,7 +78,7 @@ func TestSideBySide(t *testing.T) {
 	calm := &Collector{}
 	for i := range workers {
 		p := newPipeline(points, DefaultConfig())
-		calm.Shards = append(calm.Shards, p.shard)
+		calm.Owners = append(calm.Owners, p.shard)
 		work(p, own[i])
 	}
 	if got, want := collector.Counters().Reports, calm.Counters().Reports; got != want || want == 0 {

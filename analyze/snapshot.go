@@ -5,6 +5,7 @@ import (
 	"container/heap"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -13,14 +14,16 @@ import (
 	"github.com/waybill-int/waybill/analyze/histogram"
 	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/analyze/loss"
+	"github.com/waybill-int/waybill/analyze/sampled"
 	"github.com/waybill-int/waybill/analyze/timing"
 	"github.com/waybill-int/waybill/analyze/topology"
+	"github.com/waybill-int/waybill/internal/flat"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// A Collector answers questions about all shards together.
+// A Collector answers questions about all owners together.
 type Collector struct {
-	Shards    []*Shard
+	Owners    []Owner
 	Exporters []*ledger.Exporters
 	Timing    *timing.Timing  // nil: nothing is known of clocks and delays
 	Losses    *loss.Estimates // of links, which a Scanner estimates; nil: nobody does
@@ -31,24 +34,41 @@ type Collector struct {
 
 // A FlowFilter selects flows; zero fields select all.
 type FlowFilter struct {
-	Match func(*telemetry.FlowKey) bool // nil: every flow
+	Which FlowCondition // nil: every flow
 	Order FlowOrder
 	Limit int
 
-	After     int64                      // ns since 1970: flows of which a report came later; 0: every flow
-	Ascending bool                       // the smallest first
-	Offset    int                        // how many of the first are left out
-	Select    func(*telemetry.Flow) bool // nil: every flow; it costs some µs for each that the others select
-	Stop      <-chan struct{}            // ends it before all flows were looked at, when it is closed; may be nil
+	After     int64           // ns since 1970: flows of which a report came later; 0: every flow
+	Ascending bool            // the smallest first
+	Offset    int             // how many of the first are left out
+	Stop      <-chan struct{} // ends it before all flows were looked at, when it is closed; may be nil
 }
+
+// A FlowCondition selects flows. It may have to travel to who owns them: a type that does is registered with package
+// flat.
+type FlowCondition interface {
+	// Compile returns what selects flows by their keys, and what selects of these by all that is known of them, which
+	// costs some µs for each; nil: every flow.
+	Compile() (match func(*telemetry.FlowKey) bool, selects func(*telemetry.Flow) bool)
+}
+
+// A FlowHash selects the flow whose key has it.
+type FlowHash uint64
+
+// Compile implements FlowCondition.
+func (h FlowHash) Compile() (func(*telemetry.FlowKey) bool, func(*telemetry.Flow) bool) {
+	return func(k *telemetry.FlowKey) bool { return k.Hash() == uint64(h) }, nil
+}
+
+func init() { flat.Register[FlowHash]() }
 
 // selectSize is how many flows are selected from before a shard goes on with reports.
 const selectSize = 256
 
-// flowRef remembers a flow between two looks at a shard.
+// flowRef remembers a flow between two looks at its owner.
 type flowRef struct {
 	score float64
-	shard int
+	owner int
 	place int
 	key   telemetry.FlowKey
 }
@@ -79,75 +99,130 @@ func (h *flowHeap) Pop() any {
 // Clocks returns the clock of every node against that of its reference, by node.
 func (c *Collector) Clocks() []telemetry.Clock { return c.Timing.Clocks(c.Names()) }
 
-// Flows returns the first flows of an order and how many match in all. Shards are locked for short whiles, so that the
-// answer is of about now, not of one moment.
+// offer adds a flow if it is one of the most first ones.
+func (h *flowHeap) offer(ref flowRef, most int) {
+	switch {
+	case len(*h) < most:
+		heap.Push(h, ref)
+	case most > 0 && ref.compare(&(*h)[0]) < 0:
+		(*h)[0] = ref
+		heap.Fix(h, 0)
+	}
+}
+
+// Flows returns the first flows of an order and how many match in all. Owners are asked one after the other, and locked
+// for short whiles, so that the answer is of about now, not of one moment.
 func (c *Collector) Flows(q FlowFilter) (flows []telemetry.Flow, total int) {
 	var best flowHeap
-	step, most := chunkSize, q.Offset+q.Limit
-	if q.Select != nil {
-		step = selectSize
-	}
-	score := q.Order.score(q.Ascending)
+	ranking := flowRanking{q.Which, q.Order, q.Ascending, q.After, q.Offset + q.Limit}
 	told := c.samples()
-	for shard, s := range c.Shards {
-		for from := 0; ; from += step {
-			select {
-			case <-q.Stop:
-				return nil, 0
-			default:
-			}
-			s.mu.Lock()
-			end := min(from+step, s.flows.count)
-			for place := from; place < end; place++ {
-				f := s.flows.at(place)
-				if q.After != 0 && f.last <= q.After || q.Match != nil && !q.Match(&f.key) {
-					continue
-				}
-				if q.Select != nil {
-					if a := c.flowAnswer(s, f, &told); !q.Select(&a) {
-						continue
-					}
-				}
-				total++
-				ref := flowRef{score(f), shard, place, f.key}
-				switch {
-				case len(best) < most:
-					heap.Push(&best, ref)
-				case most > 0 && ref.compare(&best[0]) < 0:
-					best[0] = ref
-					heap.Fix(&best, 0)
-				}
-			}
-			done := end == s.flows.count
-			s.mu.Unlock()
-			if done {
-				break
-			}
+	for owner, s := range c.Owners {
+		first, n := s.rankFlows(&ranking, q.Stop, &told)
+		if isClosed(q.Stop) {
+			return nil, 0
+		}
+		total += n
+		for _, ref := range first {
+			ref.owner = owner
+			best.offer(ref, ranking.most)
 		}
 	}
 	slices.SortFunc(best, func(a, b flowRef) int { return a.compare(&b) })
 	best = best[min(q.Offset, len(best)):]
+	of := make([][]flowRef, len(c.Owners))
+	for _, ref := range best {
+		of[ref.owner] = append(of[ref.owner], ref)
+	}
+	answers := make([][]telemetry.Flow, len(c.Owners))
+	for owner, refs := range of {
+		if len(refs) > 0 {
+			answers[owner] = c.Owners[owner].answerFlows(refs, &told)
+		}
+	}
 	flows = make([]telemetry.Flow, 0, len(best))
 	for _, ref := range best {
-		s := c.Shards[ref.shard]
-		s.mu.Lock()
-		if f := s.flows.at(ref.place); f.key == ref.key {
-			flows = append(flows, c.flowAnswer(s, f, &told))
+		list := &answers[ref.owner]
+		if a := &(*list)[0]; a.ID != "" {
+			c.Timing.Correct(a)
+			flows = append(flows, *a)
 		}
-		s.mu.Unlock()
+		*list = (*list)[1:]
 	}
 	return flows, total
 }
 
-// flowAnswer returns a flow of a shard, which is locked.
-func (c *Collector) flowAnswer(s *Shard, f *flow, told *samples) telemetry.Flow {
-	a := s.flowAnswer(f, c.Names(), told)
-	c.Timing.Correct(&a)
-	c.estimateFlow(&a)
-	return a
+// isClosed reports whether nobody waits for the answer any more.
+func isClosed(stop <-chan struct{}) bool {
+	select {
+	case <-stop:
+		return true
+	default:
+		return false
+	}
 }
 
-func (s *Shard) flowAnswer(f *flow, names map[uint32]string, told *samples) telemetry.Flow {
+// A flowRanking says which flows of an owner may be among those that are listed.
+type flowRanking struct {
+	which     FlowCondition
+	order     FlowOrder
+	ascending bool
+	after     int64
+	most      int
+}
+
+// rankFlows returns those flows of s that may be among the first ones of all, and how many match. It ends early when
+// stop is closed.
+func (s *Shard) rankFlows(q *flowRanking, stop <-chan struct{}, told *samples) (best flowHeap, total int) {
+	var match func(*telemetry.FlowKey) bool
+	var selects func(*telemetry.Flow) bool
+	if q.which != nil {
+		match, selects = q.which.Compile()
+	}
+	step := chunkSize
+	if selects != nil {
+		step = selectSize
+	}
+	score := q.order.score(q.ascending)
+	for from := 0; !isClosed(stop); from += step {
+		s.mu.Lock()
+		end := min(from+step, s.flows.count)
+		for place := from; place < end; place++ {
+			f := s.flows.at(place)
+			if q.after != 0 && f.last <= q.after || match != nil && !match(&f.key) {
+				continue
+			}
+			if selects != nil {
+				if a := s.flowAnswer(f, told); !selects(&a) {
+					continue
+				}
+			}
+			total++
+			best.offer(flowRef{score: score(f), place: place, key: f.key}, q.most)
+		}
+		done := end == s.flows.count
+		s.mu.Unlock()
+		if done {
+			break
+		}
+	}
+	return best, total
+}
+
+// answerFlows returns the flows that refs name. One that gave way to another meanwhile has no ID.
+func (s *Shard) answerFlows(refs []flowRef, told *samples) []telemetry.Flow {
+	answers := make([]telemetry.Flow, len(refs))
+	for i := range refs {
+		s.mu.Lock()
+		if f := s.flows.at(refs[i].place); f.key == refs[i].key {
+			answers[i] = s.flowAnswer(f, told)
+		}
+		s.mu.Unlock()
+	}
+	return answers
+}
+
+// flowAnswer returns a flow, without what clocks say of it. The shard is locked.
+func (s *Shard) flowAnswer(f *flow, told *samples) telemetry.Flow {
 	a := telemetry.Flow{
 		ID: fmt.Sprintf("%016x", f.key.Hash()), Endpoints: telemetry.EndpointsOf(&f.key), DSCP: f.dscp,
 		First: time.Unix(0, f.first).UTC(), Last: time.Unix(0, f.last).UTC(),
@@ -185,7 +260,7 @@ func (s *Shard) flowAnswer(f *flow, names map[uint32]string, told *samples) tele
 		packets += path.Packets
 		block := s.slab.block(fp.block, int(fp.hops))
 		for j := range p.hops {
-			path.Hops[j] = p.hops[j].HopKey.Answer(names)
+			path.Hops[j] = p.hops[j].HopKey.Answer(told.names)
 			path.Hops[j].Sample = told.hopAnswer(p, j)
 			h := &block[j]
 			path.Hops[j].LatencyNs = histogram.Distribution(
@@ -204,36 +279,48 @@ func (s *Shard) flowAnswer(f *flow, names map[uint32]string, told *samples) tele
 		missing := uint64(f.missing)
 		a.Missing = &missing
 	}
-	addSamples(&a, s.sampled.Of(&f.key), names, told.configured)
+	addSamples(&a, s.sampled.Of(&f.key), told.names, told.configured)
+	told.estimateFlow(&a)
 	return a
+}
+
+// pathSums are copies of paths by hash, those of several shards added up.
+type pathSums map[uint64]*path
+
+// add adds a path, which stays who has it.
+func (m pathSums) add(p *path) {
+	if sum := m[p.hash]; sum != nil {
+		sum.merge(p)
+		return
+	}
+	copied := *p
+	copied.hops, copied.sinceScan = slices.Clone(p.hops), pathWindow{}
+	m[p.hash] = &copied
+}
+
+// addPaths adds the paths of s.
+func (s *Shard) addPaths(to pathSums) {
+	for from := 0; ; from += 64 { // a path is copied in about a microsecond
+		s.mu.Lock()
+		end := min(from+64, len(s.paths.paths))
+		for i := from; i < end; i++ {
+			if p := &s.paths.paths[i]; p.used {
+				to.add(p)
+			}
+		}
+		done := end == len(s.paths.paths)
+		s.mu.Unlock()
+		if done {
+			return
+		}
+	}
 }
 
 // mergedPaths returns a copy of every path, those of different shards added up, the most used first.
 func (c *Collector) mergedPaths() []*path {
-	merged := map[uint64]*path{}
-	for _, s := range c.Shards {
-		for from := 0; ; from += 64 { // a path is copied in about a microsecond
-			s.mu.Lock()
-			end := min(from+64, len(s.paths.paths))
-			for i := from; i < end; i++ {
-				p := &s.paths.paths[i]
-				if !p.used {
-					continue
-				}
-				if m := merged[p.hash]; m != nil {
-					m.merge(p)
-					continue
-				}
-				copied := *p
-				copied.hops = slices.Clone(p.hops)
-				merged[p.hash] = &copied
-			}
-			done := end == len(s.paths.paths)
-			s.mu.Unlock()
-			if done {
-				break
-			}
-		}
+	merged := pathSums{}
+	for _, s := range c.Owners {
+		s.addPaths(merged)
 	}
 	list := make([]*path, 0, len(merged))
 	for _, p := range merged {
@@ -251,9 +338,9 @@ func (c *Collector) Paths(limit int) ([]telemetry.Path, int) {
 	answer := make([]telemetry.Path, 0, min(limit, len(paths)))
 	told := c.samples()
 	for _, p := range paths[:min(limit, len(paths))] {
-		a := p.answer(c.Names(), &told)
+		a := p.answer(&told)
 		a.Delay = c.Timing.Path(p.hash)
-		a.PacketsEstimated = c.estimate(a.Hops, a.Packets+a.Incomplete)
+		a.PacketsEstimated = told.estimate(a.Hops, a.Packets+a.Incomplete)
 		answer = append(answer, a)
 	}
 	return answer, len(paths)
@@ -314,13 +401,11 @@ func (c *Collector) Nodes() []telemetry.Node {
 			}
 		}
 	}
-	for _, s := range c.Shards {
-		s.mu.Lock()
-		for id, seen := range s.sampled.Nodes {
+	for _, s := range c.Owners {
+		for id, seen := range s.sampledNodes() {
 			n := get(id, time.Unix(0, seen.First).UTC(), time.Unix(0, seen.Last).UTC())
 			maps.Copy(n.ports, seen.Ports)
 		}
-		s.mu.Unlock()
 	}
 	for _, p := range c.countedPorts() {
 		get(p.Node, p.First, p.Last).ports[p.Port] = true
@@ -405,12 +490,28 @@ func (c *Collector) Links() []telemetry.Link {
 // Drops returns all drops by place and reason, the most frequent first. match selects by place; nil selects all.
 func (c *Collector) Drops(match func(*telemetry.Drop) bool) []telemetry.Drop {
 	all := drop.Sums{}
-	for _, s := range c.Shards {
-		s.mu.Lock()
-		all.Add(&s.drops)
-		s.mu.Unlock()
+	for _, s := range c.Owners {
+		s.addDrops(all)
 	}
 	return all.Answer(c.Names(), match)
+}
+
+// addDrops adds the drops of s.
+func (s *Shard) addDrops(to drop.Sums) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	to.AddTable(&s.drops)
+}
+
+// sampledNodes returns the devices that told of samples.
+func (s *Shard) sampledNodes() map[uint32]sampled.Node {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	nodes := make(map[uint32]sampled.Node, len(s.sampled.Nodes))
+	for id, n := range s.sampled.Nodes {
+		nodes[id] = sampled.Node{First: n.First, Last: n.Last, Ports: maps.Clone(n.Ports)}
+	}
+	return nodes
 }
 
 // ExporterList returns the account of every exporter, by source and node.
@@ -483,32 +584,8 @@ type Counters struct {
 // Counters adds up the counters of all shards.
 func (c *Collector) Counters() Counters {
 	var n Counters
-	for _, s := range c.Shards {
-		s.mu.Lock()
-		n.Reports += s.reports
-		n.Flowless += s.flowless
-		n.Flows += s.flows.count
-		n.FlowLimit += s.flows.max
-		n.Paths += len(s.paths.paths)
-		n.DropPlaces += len(s.drops.Drops)
-		n.FlowsEvicted += s.flows.evicted
-		n.FlowsRejected += s.rejected
-		n.PathsEvicted += s.paths.evicted
-		n.Queues += len(s.queues.queues)
-		n.QueuesOverflow += s.queues.overflow
-		n.JoinEarly += s.join.Early
-		n.DropsOverflow += s.drops.Overflow
-		n.JudgementsPostponed += s.findings.Postponed
-		n.JudgementsLeftOut += s.unjudged
-		n.FindingsOverflow += s.findings.Overflow + s.checksums.Overflow
-		n.WrongChecksums += s.checksums.Total
-		n.WrongL4Checksums += s.checksums.L4
-		n.SampledFlows += s.sampled.Len()
-		n.SampledOverflow += s.sampled.Overflow
-		n.CountedPorts += s.counted.Len()
-		n.CountersOverflow += s.counted.Overflow
-		n.CountersPassedBy += s.counted.PassedBy
-		s.mu.Unlock()
+	for _, s := range c.Owners {
+		n.add(s.counters())
 	}
 	for _, e := range c.Exporters {
 		x := e.Counters()
@@ -520,16 +597,49 @@ func (c *Collector) Counters() Counters {
 	return n
 }
 
+// counters returns those of s.
+func (s *Shard) counters() Counters {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return Counters{
+		Reports: s.reports, Flowless: s.flowless, Flows: s.flows.count, FlowLimit: s.flows.max,
+		Paths: len(s.paths.paths), DropPlaces: len(s.drops.Drops), FlowsEvicted: s.flows.evicted,
+		FlowsRejected: s.rejected, PathsEvicted: s.paths.evicted, Queues: len(s.queues.queues),
+		QueuesOverflow: s.queues.overflow, JoinEarly: s.join.Early, DropsOverflow: s.drops.Overflow,
+		JudgementsPostponed: s.findings.Postponed, JudgementsLeftOut: s.unjudged,
+		FindingsOverflow: s.findings.Overflow + s.checksums.Overflow, WrongChecksums: s.checksums.Total,
+		WrongL4Checksums: s.checksums.L4, SampledFlows: s.sampled.Len(), SampledOverflow: s.sampled.Overflow,
+		CountedPorts: s.counted.Len(), CountersOverflow: s.counted.Overflow, CountersPassedBy: s.counted.PassedBy,
+	}
+}
+
+// add adds those of another shard.
+func (n *Counters) add(o Counters) {
+	to, from := reflect.ValueOf(n).Elem(), reflect.ValueOf(&o).Elem()
+	for i := range to.NumField() {
+		if f := to.Field(i); f.CanInt() {
+			f.SetInt(f.Int() + from.Field(i).Int())
+		} else {
+			f.SetUint(f.Uint() + from.Field(i).Uint())
+		}
+	}
+}
+
 // TakeDispositions appends what became of reports since the last call, for a Ledger: first what the store settled, then
 // what the tables did.
 func (c *Collector) TakeDispositions(list []ledger.AccountDisposition) []ledger.AccountDisposition {
 	list = c.kept.Take(list)
-	for _, s := range c.Shards {
-		s.mu.Lock()
-		list = s.dispositions.Take(list)
-		s.mu.Unlock()
+	for _, s := range c.Owners {
+		list = s.takeDispositions(list)
 	}
 	return list
+}
+
+// takeDispositions appends what became of reports since the last call.
+func (s *Shard) takeDispositions(list []ledger.AccountDisposition) []ledger.AccountDisposition {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.dispositions.Take(list)
 }
 
 // Stored reports whether what the tables count goes to a store.

@@ -40,20 +40,30 @@ func StateOf(
 // DropCounters returns the counters of rules of Transparent Security, for the next process.
 func (c *Collector) DropCounters() []drop.Counter {
 	all := drop.Counters{}
-	for _, s := range c.Shards {
-		s.mu.Lock()
-		all.Add(&s.drops)
-		s.mu.Unlock()
+	for _, s := range c.Owners {
+		all.Add(s.dropCounters())
 	}
 	return all.List()
+}
+
+func (s *Shard) dropCounters() drop.TableCounters {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.drops.Counters()
 }
 
 // RestoreDropCounters takes those of the process before this one, before anything is received. Any shard may get the
 // reports of a rule.
 func (c *Collector) RestoreDropCounters(counters []drop.Counter) {
-	for _, s := range c.Shards {
-		s.drops.Restore(counters)
+	for _, s := range c.Owners {
+		s.restoreDropCounters(counters)
 	}
+}
+
+func (s *Shard) restoreDropCounters(counters []drop.Counter) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.drops.Restore(counters)
 }
 
 // Restore puts s back at nowNs (nanoseconds since 1970), before anything is received: see Ledger.Restore for socketOf

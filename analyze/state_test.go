@@ -68,12 +68,12 @@ func TestStateHasUsual(t *testing.T) {
 // them.
 func TestStateHasDropCounters(t *testing.T) {
 	collector := func() *Collector {
-		return &Collector{Shards: []*Shard{NewShard(DefaultConfig()), NewShard(DefaultConfig())}}
+		return &Collector{Owners: []Owner{NewShard(DefaultConfig()), NewShard(DefaultConfig())}}
 	}
 	rule := telemetry.Report{Flags: telemetry.Dropped | telemetry.DropSummary | telemetry.DropTotal, DropKey: 7}
 	before, after := collector(), collector()
 	rule.DropCount = 1000
-	before.Shards[1].drops.Summary(&rule, second)
+	before.Owners[1].(*Shard).drops.Summary(&rule, second)
 	r := newLedgerRig(100)
 	text, err := json.Marshal(StateOf(r.Ledger, eventlog.New(10), nil, before.DropCounters(), 2*second))
 	var state State
@@ -85,7 +85,7 @@ func TestStateHasDropCounters(t *testing.T) {
 	}
 	after.RestoreDropCounters(state.DropCounters)
 	rule.DropCount = 1030
-	if got := after.Shards[0].drops.Summary(&rule, 3*second); got != 30 {
+	if got := after.Owners[0].(*Shard).drops.Summary(&rule, 3*second); got != 30 {
 		t.Errorf("%d were dropped since, want 30", got)
 	}
 }

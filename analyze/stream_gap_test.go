@@ -61,7 +61,7 @@ func TestNumbersOfPackets(t *testing.T) {
 			s.nowNs += 100e6
 			s.shard.Tick(s.nowNs)
 		}
-		flows, _ := (&Collector{Shards: []*Shard{s.shard}}).Flows(FlowFilter{Limit: 1})
+		flows, _ := (&Collector{Owners: []Owner{s.shard}}).Flows(FlowFilter{Limit: 1})
 		if got := fmt.Sprint(*flows[0].Missing); got != c.missing {
 			t.Errorf("%s: got %s packets missing, want %s", c.name, got, c.missing)
 		}
@@ -143,7 +143,7 @@ func TestNumberWithoutPath(t *testing.T) {
 		}
 		s.Process(&telemetry.Batch{Reports: []telemetry.Report{r}}, second)
 	}
-	flows, _ := (&Collector{Shards: []*Shard{s}}).Flows(FlowFilter{Limit: 9})
+	flows, _ := (&Collector{Owners: []Owner{s}}).Flows(FlowFilter{Limit: 9})
 	if len(flows) != 1 || flows[0].Packets != 3 || len(flows[0].Paths) != 0 {
 		t.Errorf("got %+v", flows)
 	}

@@ -57,8 +57,8 @@ func (d *delayTrial) look(v *virtualCollector) {
 			}
 		}
 	}
-	for _, shard := range v.Shards {
-		for packet, hops := range shard.transits.All() {
+	for _, shard := range v.Owners {
+		for packet, hops := range shard.(*Shard).transits.All() {
 			for i := 1; i < len(hops); i++ {
 				a, b := topology.HopKeyOf(&hops[i-1]), topology.HopKeyOf(&hops[i])
 				k, _ := topology.LinkOf(&a, &b)

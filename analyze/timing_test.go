@@ -13,7 +13,7 @@ import (
 // these bits. The delay is 20 us there and back.
 func twoNodes(t *testing.T, has telemetry.Fields, mask, unitNs uint64) *Collector {
 	t.Helper()
-	c := &Collector{Shards: []*Shard{NewShard(DefaultConfig())}}
+	c := &Collector{Owners: []Owner{NewShard(DefaultConfig())}}
 	c.runTwoNodes(NewScanner(c, eventlog.New(10)), has, mask, unitNs)
 	return c
 }
@@ -35,7 +35,7 @@ func (c *Collector) runTwoNodes(scanner *scan.Scanner, has telemetry.Fields, mas
 			}
 			r := telemetry.Report{Flags: telemetry.Embedded | telemetry.HasFlow, Hops: hops}
 			r.Flow.SrcPort = uint16(way)
-			c.Shards[0].Process(&telemetry.Batch{Reports: []telemetry.Report{r}}, now+1e6)
+			c.Owners[0].Process(&telemetry.Batch{Reports: []telemetry.Report{r}}, now+1e6)
 		}
 		now += 1e8
 		scanner.Scan(now)
@@ -108,7 +108,7 @@ func TestTransitsSkipped(t *testing.T) {
 
 // The delays that links have in a store are those of their answers.
 func TestIntervalsDelays(t *testing.T) {
-	c := &Collector{Shards: []*Shard{NewShard(DefaultConfig())}}
+	c := &Collector{Owners: []Owner{NewShard(DefaultConfig())}}
 	scanner := NewScanner(c, eventlog.New(10))
 	v := NewIntervals(c, nil, 1_700_000_000e9)
 	c.runTwoNodes(scanner, telemetry.HasWideTimes, 1<<64-1, 1)

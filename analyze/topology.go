@@ -35,13 +35,18 @@ func (c *Collector) topology(counted bool) telemetry.Topology {
 
 // countedPorts returns what devices count at their ports.
 func (c *Collector) countedPorts() (list []portcount.Port) {
-	for _, s := range c.Shards {
-		s.mu.Lock()
-		nowNs := s.lastNs
-		s.mu.Unlock()
-		list = append(list, s.counted.Ports(&s.mu, nowNs)...)
+	for _, s := range c.Owners {
+		list = append(list, s.countedPorts()...)
 	}
 	return list
+}
+
+// countedPorts returns what devices count at their ports.
+func (s *Shard) countedPorts() []portcount.Port {
+	s.mu.Lock()
+	nowNs := s.lastNs
+	s.mu.Unlock()
+	return s.counted.Ports(&s.mu, nowNs)
 }
 
 // addToNode adds what a path tells of a node.

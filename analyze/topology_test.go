@@ -120,7 +120,7 @@ func checkTopology(t *testing.T, v *virtualCollector) {
 // A host that moved is where it was seen last, and its earlier place is known.
 func TestHostMoves(t *testing.T) {
 	s := NewShard(DefaultConfig())
-	c := &Collector{Shards: []*Shard{s}}
+	c := &Collector{Owners: []Owner{s}}
 	flow := func(node, in uint32, srcPort uint16) telemetry.Report {
 		has := telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort
 		return telemetry.Report{

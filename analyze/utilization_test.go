@@ -17,7 +17,7 @@ func TestUtilizationOfLinks(t *testing.T) {
 		link
 		startNs int64
 	}
-	c := &Collector{Shards: []*Shard{NewShard(DefaultConfig()), NewShard(DefaultConfig())}}
+	c := &Collector{Owners: []Owner{NewShard(DefaultConfig()), NewShard(DefaultConfig())}}
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC).UnixNano()
 	v := NewIntervals(c, nil, now)
 	g := rand.New(rand.NewPCG(5, 8))
@@ -45,7 +45,7 @@ func TestUtilizationOfLinks(t *testing.T) {
 	process := func(r *telemetry.Report) {
 		b := telemetry.Batch{}
 		b.Add(r)
-		c.Shards[r.Flow.ShardOf(2)].Process(&b, now)
+		c.Owners[r.Flow.ShardOf(2)].Process(&b, now)
 	}
 	queueReports := 0
 	for range 30_000 {

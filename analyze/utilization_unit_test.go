@@ -12,7 +12,7 @@ import (
 func TestUtilizationUnits(t *testing.T) {
 	const known = codepoint.HundredthsOfPercent
 	s := NewShard(DefaultConfig())
-	c := &Collector{Shards: []*Shard{s}}
+	c := &Collector{Owners: []Owner{s}}
 	now := second
 	send := func(srcPort uint16, units ...telemetry.UtilizationUnit) { // of nodes 1, 2, ...
 		r := telemetry.Report{

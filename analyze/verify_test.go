@@ -145,7 +145,7 @@ func TestVerification(t *testing.T) {
 			for _, v := range (emulation{policy: policyOf(t, c.policy)}).runShards(t,
 				scenarioOf(t, small, c.changes...), 1, 3) {
 				if got := foundBy(v.events()); sorted(got) != sorted(c.want) {
-					t.Errorf("%d shards: got:\n%s\nwant:%s", len(v.Shards), got, c.want)
+					t.Errorf("%d shards: got:\n%s\nwant:%s", len(v.Owners), got, c.want)
 				}
 				checkEvidence(t, v)
 			}
@@ -301,7 +301,7 @@ func TestJudgementsAreBounded(t *testing.T) {
 	config := DefaultConfig()
 	config.Policy = policyOf(t, "nodes: [{id: 99}]\n")
 	s := NewShard(config)
-	collector := &Collector{Shards: []*Shard{s}}
+	collector := &Collector{Owners: []Owner{s}}
 	log := eventlog.New(100)
 	scanner := NewScanner(collector, log)
 	decoder := telemetry.NewDecoder(reportPoints(t))
@@ -397,7 +397,7 @@ func TestForgedReportsDoNotHideFindings(t *testing.T) {
 	config := DefaultConfig()
 	config.Policy = policyOf(t, "nodes: [{id: 1}, {id: 2}]\n")
 	s := NewShard(config)
-	collector := &Collector{Shards: []*Shard{s}}
+	collector := &Collector{Owners: []Owner{s}}
 	log := eventlog.New(8192)
 	scanner := NewScanner(collector, log)
 	report := func(flow, node uint32, nowNs int64) {

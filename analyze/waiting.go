@@ -23,22 +23,22 @@ func (c *Collector) Hold() { c.hold(1) }
 func (c *Collector) Release() { c.hold(-1) }
 
 func (c *Collector) hold(n int) {
-	for _, s := range c.Shards {
-		s.mu.Lock()
-		s.held += n
-		s.mu.Unlock()
+	for _, s := range c.Owners {
+		s.hold(n)
 	}
+}
+
+func (s *Shard) hold(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held += n
 }
 
 // Waiting returns the packets that wait for reports of other nodes, for RestoreWaiting; nil: none do.
 func (c *Collector) Waiting() ([]byte, error) {
 	var list []waitingPacket
-	for _, s := range c.Shards {
-		s.mu.Lock()
-		for p := range s.join.All() {
-			list = append(list, waitingPacket{p.Head, s.outer[p.Key], append([]telemetry.Hop(nil), p.Hops()...)})
-		}
-		s.mu.Unlock()
+	for _, s := range c.Owners {
+		list = append(list, s.waiting()...)
 	}
 	if len(list) == 0 {
 		return nil, nil
@@ -58,17 +58,37 @@ func (c *Collector) RestoreWaiting(content []byte, nowNs int64) error {
 	if err := gob.NewDecoder(bytes.NewReader(content)).Decode(&list); err != nil {
 		return err
 	}
-	for i := range list {
-		w := &list[i]
-		s := c.Shards[w.Head.Key.ShardOf(len(c.Shards))]
-		s.mu.Lock()
-		s.restoreWaiting(w, nowNs)
-		s.mu.Unlock()
+	of := make([][]waitingPacket, len(c.Owners))
+	for _, w := range list {
+		owner := w.Head.Key.ShardOf(len(of))
+		of[owner] = append(of[owner], w)
+	}
+	for owner, list := range of {
+		c.Owners[owner].restoreWaiting(list, nowNs)
 	}
 	return nil
 }
 
-func (s *Shard) restoreWaiting(w *waitingPacket, nowNs int64) {
+// waiting returns the packets of s that wait.
+func (s *Shard) waiting() (list []waitingPacket) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for p := range s.join.All() {
+		list = append(list, waitingPacket{p.Head, s.outer[p.Key], append([]telemetry.Hop(nil), p.Hops()...)})
+	}
+	return list
+}
+
+// restoreWaiting lets packets wait anew.
+func (s *Shard) restoreWaiting(list []waitingPacket, nowNs int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range list {
+		s.waitAnew(&list[i], nowNs)
+	}
+}
+
+func (s *Shard) waitAnew(w *waitingPacket, nowNs int64) {
 	key := &w.Head.Key
 	tag := s.flows.tagOf(key)
 	place, _, ok := s.flows.find(key, tag)

@@ -12,7 +12,7 @@ func TestWaiting(t *testing.T) {
 	send := func(c *Collector, r telemetry.Report) {
 		r.Flags |= telemetry.HasFlow | telemetry.Tracked
 		b := telemetry.Batch{Reports: []telemetry.Report{r}}
-		c.Shards[r.Flow.ShardOf(len(c.Shards))].Process(&b, second)
+		c.Owners[r.Flow.ShardOf(len(c.Owners))].Process(&b, second)
 	}
 	node := func(id uint32) telemetry.Hop { return telemetry.Hop{NodeID: id, Has: telemetry.HasNode} }
 	flow := func(port uint16) telemetry.FlowKey { return telemetry.FlowKey{Protocol: 17, DstPort: port} }
@@ -20,7 +20,7 @@ func TestWaiting(t *testing.T) {
 		config, c := DefaultConfig(), &Collector{}
 		for range shards {
 			config.HashSeed = seed
-			c.Shards = append(c.Shards, NewShard(config))
+			c.Owners = append(c.Owners, NewShard(config))
 		}
 		return c
 	}
@@ -35,7 +35,7 @@ func TestWaiting(t *testing.T) {
 	})
 	before.Hold()
 	for i := range int64(100) {
-		for _, s := range before.Shards {
+		for _, s := range before.Owners {
 			s.Tick((2 + i) * second)
 			s.Finish((2 + i) * second)
 		}
@@ -58,7 +58,7 @@ func TestWaiting(t *testing.T) {
 	send(after, telemetry.Report{
 		Flow: flow(flows), PacketID: 7, Flags: telemetry.Embedded, Hops: []telemetry.Hop{node(3)},
 	})
-	for _, s := range after.Shards {
+	for _, s := range after.Owners {
 		endWait(s, second)
 	}
 	paths := pathsOf(after)

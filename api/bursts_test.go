@@ -69,11 +69,11 @@ func queuedAt(t *testing.T, ports ...uint32) Config {
 	}
 	for i := range batch.Reports {
 		r := &batch.Reports[i]
-		f.Shards[r.Flow.ShardOf(2)].Process(&telemetry.Batch{Reports: []telemetry.Report{*r}}, f.now.UnixNano())
+		f.Owners[r.Flow.ShardOf(2)].Process(&telemetry.Batch{Reports: []telemetry.Report{*r}}, f.now.UnixNano())
 	}
 	for range 20 {
 		f.now = f.now.Add(time.Duration(scan.TickNs))
-		for _, shard := range f.Shards {
+		for _, shard := range f.Owners {
 			shard.Tick(f.now.UnixNano())
 		}
 		scanner.Scan(f.now.UnixNano())

@@ -82,8 +82,7 @@ func (h *handler) flowNow(ctx context.Context, hash uint64) (flow *telemetry.Flo
 // findFlow is flowNow for who may look already.
 func (h *handler) findFlow(hash uint64) (*telemetry.Flow, bool) {
 	flows, _ := h.cfg.Collector.Flows(analyze.FlowFilter{
-		Limit: 1,
-		Match: func(k *telemetry.FlowKey) bool { return k.Hash() == hash },
+		Limit: 1, Which: analyze.FlowHash(hash),
 	})
 	if len(flows) == 0 {
 		return nil, false

@@ -8,7 +8,6 @@ import (
 
 	"github.com/waybill-int/waybill/analyze"
 	"github.com/waybill-int/waybill/api/types"
-	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -52,21 +51,8 @@ func (p *params) flowOrder() (by analyze.FlowOrder, ascending bool) {
 // flowFilter returns what the parameters of flows select, the latest first.
 func (h *handler) flowFilter(p *params) analyze.FlowFilter {
 	q := analyze.FlowFilter{Limit: p.limit(), Order: analyze.ByLast, Stop: p.stop}
-	e := p.filter()
-	if q.Select = filtered(h, e, filter.FlowTable.Row); q.Select == nil {
-		return q
-	}
-	// Putting a flow together takes microseconds, and most filters ask for its key.
-	var known telemetry.Flow
-	row := filter.FlowTable.Row(&known)
-	part := e.On("src", "dst", "src_port", "dst_port", "protocol", "tunnel", "tunnel_id")
-	if part.String() == "" {
-		return q
-	}
-	matcher := part.Matcher(h.cfg.Now)
-	q.Match = func(k *telemetry.FlowKey) bool {
-		known.Endpoints = telemetry.EndpointsOf(k)
-		return matcher.Match(row)
+	if e := p.filter(); e != nil && e.String() != "" {
+		q.Which = e.FlowCondition(h.cfg.Now())
 	}
 	return q
 }

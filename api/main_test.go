@@ -39,7 +39,7 @@ type feed struct {
 func newFeed() *feed {
 	config := analyze.DefaultConfig()
 	f := &feed{now: begin, Collector: &analyze.Collector{
-		Shards:    []*analyze.Shard{analyze.NewShard(config), analyze.NewShard(config)},
+		Owners:    []analyze.Owner{analyze.NewShard(config), analyze.NewShard(config)},
 		Exporters: []*ledger.Exporters{ledger.NewExporters(100)},
 	}}
 	f.Configure(analyze.Configured{Names: map[uint32]string{1: "s1", 2: "s2", 3: "s3", 1001: "gateway"}})
@@ -57,7 +57,7 @@ func (f *feed) datagram(d *telemetry.Decoder, payload []byte, src netip.AddrPort
 		var one telemetry.Batch
 		one.Origin = all.Origin
 		one.Add(&all.Reports[i])
-		f.Shards[all.Reports[i].Flow.ShardOf(2)].Process(&one, f.now.UnixNano())
+		f.Owners[all.Reports[i].Flow.ShardOf(2)].Process(&one, f.now.UnixNano())
 	}
 	f.now = f.now.Add(time.Millisecond)
 }
@@ -80,7 +80,7 @@ func (f *feed) captureWith(t testing.TB, name, dialect string, change byte) {
 // finish ends the wait for postcards.
 func (f *feed) finish() {
 	f.now = f.now.Add(time.Second)
-	for _, s := range f.Shards {
+	for _, s := range f.Owners {
 		for step := range int64(10) { // postcards wait for half a second
 			s.Tick(f.now.UnixNano() + step*100e6)
 		}
@@ -114,7 +114,7 @@ func happened(t testing.TB) (*analyze.Collector, *eventlog.Log) {
 			second := f.now.Truncate(time.Second)
 			for f.now = second; f.now.Before(second.Add(time.Second)); { // postcards wait for half a second
 				f.now = f.now.Add(100 * time.Millisecond)
-				for _, s := range f.Shards {
+				for _, s := range f.Owners {
 					s.Tick(f.now.UnixNano())
 				}
 			}

@@ -131,7 +131,7 @@ func full(tb testing.TB, count, rate int) (collect.Stats, time.Duration) {
 	receiver := collect.NewReceiver(sockets[0], &collect.Settings{Points: points}, exporters,
 		[]collect.Dispatcher{collect.Inline(shard)})
 	ctx, cancel := context.WithCancel(context.Background())
-	collector := analyze.Collector{Shards: []*analyze.Shard{shard}, Exporters: []*ledger.Exporters{exporters}}
+	collector := analyze.Collector{Owners: []analyze.Owner{shard}, Exporters: []*ledger.Exporters{exporters}}
 	var running sync.WaitGroup
 	running.Go(func() {
 		if err := receiver.Run(ctx); err != nil {

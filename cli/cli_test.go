@@ -38,7 +38,7 @@ func emptyServer(t *testing.T, listeners ...client.Listener) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(api.New(api.Config{
 		Collector: &analyze.Collector{
-			Shards:    []*analyze.Shard{analyze.NewShard(analyze.DefaultConfig())},
+			Owners:    []analyze.Owner{analyze.NewShard(analyze.DefaultConfig())},
 			Exporters: []*ledger.Exporters{ledger.NewExporters(10)},
 		},
 		Listeners: func() []client.Listener { return listeners },

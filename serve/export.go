@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -31,26 +30,29 @@ type traceSettings struct {
 	OneIn  uint64 `yaml:"one_in" reload:"yes" doc:"of these, one flow in so many, and always the same ones"`
 }
 
-// choice returns what selects flows; nil: nothing does, all are traced.
-func (t *traceSettings) choice(nodes map[uint32]string) (func(*telemetry.Flow) bool, error) {
+// choice returns what selects flows.
+func (t *traceSettings) choice(nodes map[uint32]string) (c traceChoice, err error) {
 	if t.OneIn < 1 {
-		return nil, errors.New("export: traces: one_in: got 0, want at least 1")
+		return c, errors.New("export: traces: one_in: got 0, want at least 1")
 	}
-	var match *filter.Matcher
-	if strings.TrimSpace(t.Filter) != "" {
-		e, err := filter.Parse(filter.FlowTable.Schema().WithNames(nodes), t.Filter)
-		if err != nil {
-			return nil, fmt.Errorf("export: traces: filter: %w", err)
-		}
-		match = e.Matcher(time.Now)
+	e, err := filter.Parse(filter.FlowTable.Schema().WithNames(nodes), t.Filter)
+	if err != nil {
+		return c, fmt.Errorf("export: traces: filter: %w", err)
 	}
-	if match == nil && t.OneIn == 1 {
-		return nil, nil
+	if e.String() == "" && t.OneIn == 1 {
+		return c, nil
 	}
-	return func(f *telemetry.Flow) bool {
+	matcher := e.Matcher(time.Now)
+	return traceChoice{filter.FlowCondition{Filter: e.String(), OneIn: t.OneIn}, func(f *telemetry.Flow) bool {
 		id, _ := strconv.ParseUint(f.ID, 16, 64) // ids of flows are 16 digits
-		return id%t.OneIn == 0 && (match == nil || match.Match(filter.FlowTable.Row(f)))
-	}, nil
+		return id%t.OneIn == 0 && matcher.Match(filter.FlowTable.Row(f))
+	}}, nil
+}
+
+// A traceChoice selects flows that have traces: among those of the tables, and one by one. Without conditions all have.
+type traceChoice struct {
+	which analyze.FlowCondition
+	match func(*telemetry.Flow) bool
 }
 
 // networkSettings say what /metrics/network has.
@@ -87,8 +89,8 @@ type exports struct {
 	ending    sync.WaitGroup
 
 	mu      sync.RWMutex
-	traced  func(*telemetry.Flow) bool // which flows have traces; nil: all
-	outputs []*runningOutput           // by name; the list is replaced, never changed
+	traced  traceChoice      // which flows have traces
+	outputs []*runningOutput // by name; the list is replaced, never changed
 	running bool
 	reports atomic.Bool // some output wants reports
 }

@@ -171,7 +171,7 @@ func (s *Server) openOutput(name string, o *outputSettings) (*runningOutput, err
 	}
 	output, err := opener.Open(export.Deps{
 		Version: s.Config.Version, Names: s.Collector.Names, Links: s.Collector.Links,
-		Traced: s.exports.chosen,
+		Traced: func() func(*telemetry.Flow) bool { return s.exports.chosen().match },
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", kind, err)
@@ -195,15 +195,15 @@ func (e *exports) now() []*runningOutput {
 	return e.outputs
 }
 
-// chosen returns what chooses flows that have traces; nil: all have.
-func (e *exports) chosen() func(*telemetry.Flow) bool {
+// chosen returns what chooses flows that have traces.
+func (e *exports) chosen() traceChoice {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
 	return e.traced
 }
 
 // use replaces the outputs. Those that are gone send what waits for them, for some seconds.
-func (e *exports) use(list []*runningOutput, traced func(*telemetry.Flow) bool) {
+func (e *exports) use(list []*runningOutput, traced traceChoice) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	before := e.outputs
@@ -318,7 +318,9 @@ func (e *exports) look(ctx context.Context) {
 			e.offer(export.Record{Kind: export.Metrics, Of: scrape})
 		}
 		if e.wanted(export.Traces) {
-			flows, total := e.flows(analyze.FlowFilter{After: since.UnixNano(), Limit: maxTraces, Select: e.chosen()})
+			flows, total := e.flows(analyze.FlowFilter{
+				After: since.UnixNano(), Limit: maxTraces, Which: e.chosen().which,
+			})
 			for i := range flows {
 				e.offer(export.Record{Kind: export.Traces, Of: &flows[i]})
 			}

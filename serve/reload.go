@@ -100,7 +100,7 @@ func (s *Server) take(ctx context.Context, next *Config) error {
 	configured, _ := next.configured(s.inventory.Use(next.inventory))
 	s.Collector.Configure(configured)
 	if !reflect.DeepEqual(s.current.policy, next.policy) {
-		for _, shard := range s.Collector.Shards {
+		for _, shard := range s.Collector.Owners {
 			if next.policy == nil {
 				shard.SetPolicy(nil)
 			} else {

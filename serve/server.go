@@ -135,7 +135,7 @@ func (s *Server) newTables() error {
 	for range c.Workers {
 		shard := analyze.NewShard(config)
 		shard.Delivered = s.delivered
-		s.Collector.Shards = append(s.Collector.Shards, shard)
+		s.Collector.Owners = append(s.Collector.Owners, shard)
 		if c.Workers > 1 {
 			s.queues = append(s.queues, collect.NewQueue(shard))
 		}

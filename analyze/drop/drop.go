@@ -2,6 +2,7 @@ package drop
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -49,8 +50,8 @@ type Table struct {
 	max      int
 	Drops    map[Key]*drop
 	Overflow uint64
-	before   map[Key]uint32 // counters of rules in the process before this one, of those that did not report since
-	hit      int            // places with packets since the last scan
+	before   Counters // counters of rules in the process before this one, of those that did not report since
+	hit      int      // places with packets since the last scan
 }
 
 // A Counter is where the counter of a rule of Transparent Security stood that goes on from report to report, as JSON
@@ -63,18 +64,31 @@ type Counter struct {
 // Counters are those of rules.
 type Counters map[Key]uint32
 
-// Add adds the counters of a table, of which the latest are those of rules that reported to it.
-func (c Counters) Add(t *Table) {
-	for key, total := range t.before {
+// TableCounters are those that a table knows: the latest of rules that reported to it, and those of before.
+type TableCounters struct {
+	Latest, Before Counters
+	max            int
+}
+
+// Counters returns those that t knows.
+func (t *Table) Counters() TableCounters {
+	c := TableCounters{Latest: Counters{}, Before: maps.Clone(t.before), max: t.max}
+	for key, d := range t.Drops {
+		if key.RuleKey != 0 && d.baseline > 0 {
+			c.Latest[key] = d.baseline
+		}
+	}
+	return c
+}
+
+// Add adds the counters that a table knows.
+func (c Counters) Add(t TableCounters) {
+	for key, total := range t.Before {
 		if _, known := c[key]; !known && len(c) < t.max {
 			c[key] = total
 		}
 	}
-	for key, d := range t.Drops {
-		if key.RuleKey != 0 && d.baseline > 0 {
-			c[key] = d.baseline
-		}
-	}
+	maps.Copy(c, t.Latest)
 }
 
 // List returns them for the next process.
@@ -88,7 +102,7 @@ func (c Counters) List() []Counter {
 
 // Restore takes the counters of the process before this one. Call it before the first report.
 func (t *Table) Restore(counters []Counter) {
-	t.before = map[Key]uint32{}
+	t.before = Counters{}
 	for _, c := range counters[:min(len(counters), t.max)] {
 		t.before[c.Key] = c.Total
 	}

@@ -22,8 +22,8 @@ func TestTableIsBounded(t *testing.T) {
 		table.Packet(at(node, 1, to), 2e9)
 	}
 	sums := Sums{}
-	sums.Add(&table)
-	sums.Add(&table) // as of two shards
+	sums.AddTable(&table)
+	sums.AddTable(&table) // as of two shards
 	list := sums.Answer(map[uint32]string{2: "leaf2"}, func(d *telemetry.Drop) bool { return *d.Node == 2 })
 	if len(table.Drops) != 3 || table.Overflow != 4 || len(list) != 1 {
 		t.Fatalf("%d places, %d packets without one; answer %+v", len(table.Drops), table.Overflow, list)
@@ -60,8 +60,8 @@ func TestCountersOverRestart(t *testing.T) {
 	table.Summary(r, 1e9)
 	for i := range 3 {
 		counters := Counters{}
-		counters.Add(&table)
-		counters.Add(&other) // a shard to which the rule does not report
+		counters.Add(table.Counters())
+		counters.Add(other.Counters()) // a shard to which the rule does not report
 		text, err := json.Marshal(counters.List())
 		if err != nil {
 			t.Fatal(err)

@@ -11,24 +11,35 @@ import (
 // Sums are drops of several tables by place and reason.
 type Sums map[Key]drop
 
-// Add adds what a table counted, which must not count meanwhile.
-func (t Sums) Add(o *Table) {
+// AddTable adds what a table counted, which must not count meanwhile.
+func (t Sums) AddTable(o *Table) {
 	for key, d := range o.Drops {
-		m, ok := t[key]
-		if !ok {
-			m = *d
-			m.To = mergeTo(d.To, nil)
-			t[key] = m
-			continue
-		}
-		m.Packets += d.Packets
-		m.To = mergeTo(m.To, d.To)
-		m.first = min(m.first, d.first)
-		if d.last > m.last {
-			m.last, m.flow, m.hasFlow = d.last, d.flow, d.hasFlow
-		}
-		t[key] = m
+		t.add(key, d)
 	}
+}
+
+// Add adds what others counted, which stay who has them.
+func (t Sums) Add(o Sums) {
+	for key, d := range o {
+		t.add(key, &d)
+	}
+}
+
+func (t Sums) add(key Key, d *drop) {
+	m, ok := t[key]
+	if !ok {
+		m = *d
+		m.To, m.runs, m.hit = mergeTo(d.To, nil), nil, nil
+		t[key] = m
+		return
+	}
+	m.Packets += d.Packets
+	m.To = mergeTo(m.To, d.To)
+	m.first = min(m.first, d.first)
+	if d.last > m.last {
+		m.last, m.flow, m.hasFlow = d.last, d.flow, d.hasFlow
+	}
+	t[key] = m
 }
 
 // Answer returns the drops that match selects, the most frequent first, with the names of nodes; nil selects all.

@@ -58,13 +58,13 @@ type Table struct {
 	step   uint32
 	fromNs int64 // of budget
 	flows  [followedPlaces]followed
-	Nodes  map[uint32]*Stat
+	Nodes  Stats
 	most   int // nodes
 }
 
 // New returns a table for a shard that has room for so many flows.
 func New(flows int) Table {
-	return Table{Nodes: map[uint32]*Stat{}, most: min(max(flows/FlowsPerReporter, 64), maxReporters)}
+	return Table{Nodes: Stats{}, most: min(max(flows/FlowsPerReporter, 64), maxReporters)}
 }
 
 // Refill allows for more looks in a new step, if there are so many flows.
@@ -181,6 +181,19 @@ func (s *Stat) Merge(o *Stat) {
 	}
 	s.seen += o.seen
 	s.skipped += o.skipped
+}
+
+// Stats are what reports show, by node.
+type Stats map[uint32]*Stat
+
+// Add adds what others show, which stay who has them.
+func (s Stats) Add(o Stats) {
+	for node, stat := range o {
+		if s[node] == nil {
+			s[node] = &Stat{}
+		}
+		s[node].Merge(stat)
+	}
 }
 
 // onEvent reports whether two latencies in a row are never in the same step although many are in neighbouring ones.

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill-int/waybill/analyze"
 	"github.com/waybill-int/waybill/fabric"
 	"github.com/waybill-int/waybill/fabric/scenario"
 	"github.com/waybill-int/waybill/internal/test"
@@ -101,7 +102,8 @@ const longestDelay = 5 * time.Second
 func holdDelivery(s *serve.Server) *atomic.Bool {
 	sending, since := &atomic.Bool{}, time.Now().UnixNano()
 	sending.Store(true)
-	for _, shard := range s.Collector.Shards {
+	for _, owner := range s.Collector.Owners {
+		shard := owner.(*analyze.Shard)
 		delivered := shard.Delivered
 		shard.Delivered = func(nowNs int64) int64 {
 			if sending.Load() {
@@ -222,7 +224,7 @@ func loopbackSource(address string) string {
 // join lets the time go by for which packets wait for further postcards. Behind a bus that is what collectors say.
 func (r *running) join() {
 	now := time.Now().UnixNano()
-	for _, shard := range r.Collector.Shards {
+	for _, shard := range r.Collector.Owners {
 		for step := range int64(10) { // a step is not taken for longer than 150 ms
 			shard.Tick(now + step*200e6)
 		}

@@ -136,7 +136,7 @@ func newStoreProof(t *testing.T, s *scenario.Scenario, begin time.Time, points *
 	shards.JoinPlaces = 8192 // packets between two ports of a switch wait, too
 	shards.MaxPaths = 12288  // in ten minutes every pair of ports and hosts has one
 	for range proofShards {
-		p.collector.Shards = append(p.collector.Shards, analyze.NewShard(shards))
+		p.collector.Owners = append(p.collector.Owners, analyze.NewShard(shards))
 	}
 	log := eventlog.New(serve.MaxEvents)
 	p.intervals = analyze.NewIntervals(p.collector, log, begin.UnixNano())
@@ -167,8 +167,8 @@ func (p *storeProof) Report(atNs uint64, frame []byte) error {
 	r := &p.batch.Reports[0]
 	p.one.Reset()
 	p.one.Add(r)
-	p.collector.Shards[r.Flow.ShardOf(proofShards)].Process(&p.one, int64(atNs))
-	for _, shard := range p.collector.Shards { // what waited long enough counts now in all of them
+	p.collector.Owners[r.Flow.ShardOf(proofShards)].Process(&p.one, int64(atNs))
+	for _, shard := range p.collector.Owners { // what waited long enough counts now in all of them
 		shard.Tick(int64(atNs))
 	}
 	return nil
@@ -181,7 +181,7 @@ func (p *storeProof) Flush() error { return nil }
 func (p *storeProof) pass(nowNs int64) error {
 	for ; p.nextNs <= nowNs; p.nextNs += int64(proofTick) {
 		p.now = time.Unix(0, p.nextNs)
-		for _, shard := range p.collector.Shards {
+		for _, shard := range p.collector.Owners {
 			shard.Tick(p.nextNs)
 		}
 		p.scanner.Scan(p.nextNs)

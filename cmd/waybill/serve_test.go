@@ -325,7 +325,7 @@ func TestServeMemoryIsBounded(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	shard, exporters := s.Collector.Shards[0], s.Collector.Exporters[0]
+	shard, exporters := s.Collector.Owners[0], s.Collector.Exporters[0]
 	decoder := telemetry.NewDecoder(s.Config.Points)
 	var batch telemetry.Batch
 	headers := make([]telemetry.Header, 1)

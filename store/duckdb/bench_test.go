@@ -96,7 +96,7 @@ var demoMinute = sync.OnceValues(func() (all telemetry.Intervals, err error) {
 	codes.Compile()
 	shard := analyze.NewShard(analyze.DefaultConfig())
 	sink := &reportSink{decoder: telemetry.NewDecoder(codes), shard: shard}
-	sink.intervals = analyze.NewIntervals(&analyze.Collector{Shards: []*analyze.Shard{shard}}, nil, epoch.UnixNano())
+	sink.intervals = analyze.NewIntervals(&analyze.Collector{Owners: []analyze.Owner{shard}}, nil, epoch.UnixNano())
 	sink.give = func(v *telemetry.Intervals) {
 		all.Flows, all.Paths, all.Hops = append(all.Flows, v.Flows...), append(all.Paths, v.Paths...),
 			append(all.Hops, v.Hops...)

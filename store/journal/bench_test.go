@@ -15,14 +15,14 @@ func BenchmarkNote(b *testing.B) {
 	for _, share := range []int{1, 10, 1000} {
 		b.Run("1 in "+strconv.Itoa(share), func(b *testing.B) {
 			x := newTested()
-			x.collector = &analyze.Collector{Shards: []*analyze.Shard{analyze.NewShard(analyze.DefaultConfig())}}
+			x.collector = &analyze.Collector{Owners: []analyze.Owner{analyze.NewShard(analyze.DefaultConfig())}}
 			x.intervals = analyze.NewIntervals(x.collector, nil, x.now)
 			process := func(i int) {
 				r := report(x.g, 1)
 				r.Flow.Src.Lo += uint64(i) << 16
 				batch := telemetry.Batch{}
 				batch.Add(r)
-				x.collector.Shards[0].Process(&batch, x.now)
+				x.collector.Owners[0].Process(&batch, x.now)
 			}
 			for i := range flows {
 				process(i)

@@ -65,7 +65,7 @@ type tested struct {
 func newTested() *tested {
 	config := analyze.DefaultConfig()
 	config.MaxFlows = 60
-	c := &analyze.Collector{Shards: []*analyze.Shard{analyze.NewShard(config), analyze.NewShard(config)}}
+	c := &analyze.Collector{Owners: []analyze.Owner{analyze.NewShard(config), analyze.NewShard(config)}}
 	return &tested{c, analyze.NewIntervals(c, nil, epoch.UnixNano()), rand.New(rand.NewPCG(7, 7)), epoch.UnixNano()}
 }
 
@@ -75,7 +75,7 @@ func (t *tested) run(d time.Duration) {
 		r := report(t.g, 6)
 		b := telemetry.Batch{}
 		b.Add(r)
-		t.collector.Shards[r.Flow.ShardOf(2)].Process(&b, t.now)
+		t.collector.Owners[r.Flow.ShardOf(2)].Process(&b, t.now)
 	}
 }
 
