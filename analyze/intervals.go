@@ -126,7 +126,8 @@ func (v *Intervals) takeTens(startNs int64, give func(*telemetry.Intervals)) {
 	v.hostsOf(v.hostless, true)
 	v.hostless = v.hostless[:0]
 	for _, s := range v.collector.Owners {
-		s.flowsSince(func(flows []telemetry.FlowInterval, reports ledger.ReportCounts) {
+		pieces(func(from int) int {
+			flows, reports, next := s.flowsSince(from)
 			for i := range flows {
 				flows[i].StartNs = startNs
 			}
@@ -134,6 +135,7 @@ func (v *Intervals) takeTens(startNs int64, give func(*telemetry.Intervals)) {
 			if len(flows) > 0 {
 				give(&telemetry.Intervals{Flows: flows, Settled: v.kept.OnSettle(reports)})
 			}
+			return next
 		})
 	}
 	rest := &telemetry.Intervals{}

@@ -142,12 +142,11 @@ func (s *Shard) forgetFlow(place int, f *flow) bool {
 	return room
 }
 
-// flowsSince gives what was counted of flows since they were given last, in pieces, and the reports that it is of.
-func (s *Shard) flowsSince(give func(flows []telemetry.FlowInterval, reports ledger.ReportCounts)) {
-	var flows []telemetry.FlowInterval
-	var reports ledger.ReportCounts
+// flowsSince returns what was counted of flows since they were given last, and the reports that it is of: of some from
+// a place on, and the place to go on from; 0: these were the last ones.
+func (s *Shard) flowsSince(from int) (flows []telemetry.FlowInterval, reports ledger.ReportCounts, next int) {
 	p := s.intervals
-	for from := 0; ; from += flowsUnderLock {
+	for ; ; from += flowsUnderLock {
 		s.mu.Lock()
 		if from == 0 {
 			flows, p.gone = p.gone, nil
@@ -166,20 +165,20 @@ func (s *Shard) flowsSince(give func(flows []telemetry.FlowInterval, reports led
 		}
 		done := end == s.flows.count
 		s.mu.Unlock()
-		if len(flows) >= flowsAtOnce || done {
-			give(flows, reports)
-			flows, reports = nil, nil
-		}
-		if done {
-			return
+		switch {
+		case done:
+			return flows, reports, 0
+		case len(flows) >= flowsAtOnce:
+			return flows, reports, end
 		}
 	}
 }
 
-// flowsSoFar appends the flows that have changed since it told of them last, and those that gave way since then.
-func (s *Shard) flowsSoFar(flows, gone []telemetry.FlowInterval) (_, _ []telemetry.FlowInterval) {
+// flowsSoFar returns the flows that have changed since it told of them last, and those that gave way since then: of
+// some from a place on, and the place to go on from; 0: these were the last ones.
+func (s *Shard) flowsSoFar(from int) (flows, gone []telemetry.FlowInterval, next int) {
 	p := s.intervals
-	for from := 0; ; from += flowsUnderLock {
+	for ; ; from += flowsUnderLock {
 		s.mu.Lock()
 		if from == 0 {
 			gone = append(gone, p.gone[p.goneTold:]...)
@@ -196,8 +195,11 @@ func (s *Shard) flowsSoFar(flows, gone []telemetry.FlowInterval) (_, _ []telemet
 		}
 		done := end == s.flows.count
 		s.mu.Unlock()
-		if done {
-			return flows, gone
+		switch {
+		case done:
+			return flows, gone, 0
+		case len(flows) >= flowsAtOnce:
+			return flows, gone, end
 		}
 	}
 }

@@ -31,57 +31,52 @@ type hopCount struct {
 	use     telemetry.UtilizationSum
 }
 
-// pathsSince gives what paths counted since they were given last, in pieces that are valid until give returns. told is
-// what nodes tell of, and only to be read from now on.
-func (s *Shard) pathsSince(told *samples, give func([]pathCount)) {
+// pathsSince returns what paths counted since they were given last: of some from a place on, and the place to go on from;
+// 0: these were the last ones. told is what nodes tell of, and only to be read from now on.
+func (s *Shard) pathsSince(from int, told *samples) (list []pathCount, next int) {
 	var none path
-	var list []pathCount
 	var hops []hopCount
 	p := s.intervals
-	for from := 0; ; from += pathsAtOnce {
-		list, hops = list[:0], hops[:0]
-		s.mu.Lock()
-		p.told = told
-		p.paths = slices.Grow(p.paths, max(len(s.paths.paths)-len(p.paths), 0))[:len(s.paths.paths)]
-		end := min(from+pathsAtOnce, len(s.paths.paths))
-		for place := from; place < end; place++ {
-			now, given := &s.paths.paths[place], p.paths[place]
-			if given == nil {
-				given = &none
-			}
-			if !now.used || now.packets == given.packets && now.incomplete == given.incomplete &&
-				now.last == given.last {
-				continue
-			}
-			first := len(hops)
-			hops = now.appendHopCounts(hops, given, told)
-			list = append(list, pathCount{
-				hash: now.hash, uncertain: now.uncertain, packets: now.packets - given.packets,
-				incomplete: now.incomplete - given.incomplete, clockErrors: now.clockErrors - given.clockErrors,
-				sample: told.ofNodes(now), residence: now.residence.Since(&given.residence),
-				endToEnd: now.endToEnd.Since(&given.endToEnd), hops: hops[first:],
-			})
-			if given == &none {
-				given = &path{}
-				p.paths[place] = given
-			}
-			before := append(given.hops[:0], now.hops...)
-			*given = *now
-			given.hops, given.sample = before, told.ofPath(now)
-			now.residence.Turn() // highest and lowest values begin anew with each look
-			now.endToEnd.Turn()
-			for i := range now.hops {
-				now.hops[i].latency.Turn()
-				now.hops[i].utilization.High = 0
-			}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p.told = told
+	p.paths = slices.Grow(p.paths, max(len(s.paths.paths)-len(p.paths), 0))[:len(s.paths.paths)]
+	end := min(from+pathsAtOnce, len(s.paths.paths))
+	for place := from; place < end; place++ {
+		now, given := &s.paths.paths[place], p.paths[place]
+		if given == nil {
+			given = &none
 		}
-		done := end == len(s.paths.paths)
-		s.mu.Unlock()
-		give(list)
-		if done {
-			return
+		if !now.used || now.packets == given.packets && now.incomplete == given.incomplete &&
+			now.last == given.last {
+			continue
+		}
+		first := len(hops)
+		hops = now.appendHopCounts(hops, given, told)
+		list = append(list, pathCount{
+			hash: now.hash, uncertain: now.uncertain, packets: now.packets - given.packets,
+			incomplete: now.incomplete - given.incomplete, clockErrors: now.clockErrors - given.clockErrors,
+			sample: told.ofNodes(now), residence: now.residence.Since(&given.residence),
+			endToEnd: now.endToEnd.Since(&given.endToEnd), hops: hops[first:],
+		})
+		if given == &none {
+			given = &path{}
+			p.paths[place] = given
+		}
+		before := append(given.hops[:0], now.hops...)
+		*given = *now
+		given.hops, given.sample = before, told.ofPath(now)
+		now.residence.Turn() // highest and lowest values begin anew with each look
+		now.endToEnd.Turn()
+		for i := range now.hops {
+			now.hops[i].latency.Turn()
+			now.hops[i].utilization.High = 0
 		}
 	}
+	if end < len(s.paths.paths) {
+		next = end
+	}
+	return list, next
 }
 
 // appendHopCounts appends what the hops of p counted after an earlier state of it.
@@ -100,14 +95,23 @@ func (p *path) appendHopCounts(list []hopCount, given *path, told *samples) []ho
 	return list
 }
 
+// pieces calls a function until it returns that there is no place to go on from.
+func pieces(take func(from int) (next int)) {
+	for next := take(0); next != 0; {
+		next = take(next)
+	}
+}
+
 // scanPaths adds up what was counted of paths, and of their hops, queues and links.
 func (v *Intervals) scanPaths(nowNs int64) {
 	told := v.collector.nodeSamples()
 	for _, s := range v.collector.Owners {
-		s.pathsSince(&told, func(list []pathCount) {
+		pieces(func(from int) (next int) {
+			list, next := s.pathsSince(from, &told)
 			for i := range list {
 				v.addPath(&list[i], nowNs)
 			}
+			return next
 		})
 	}
 }

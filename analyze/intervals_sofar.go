@@ -15,7 +15,11 @@ func (v *Intervals) SoFar(nowNs int64) *telemetry.SoFar {
 	v.dropsSince(&r.Intervals, r.StartNs, false)
 	v.exportersSince(&r.Intervals, r.StartNs, false)
 	for _, s := range v.collector.Owners {
-		r.Flows, r.Gone = s.flowsSoFar(r.Flows, r.Gone)
+		pieces(func(from int) int {
+			flows, gone, next := s.flowsSoFar(from)
+			r.Flows, r.Gone = append(r.Flows, flows...), append(r.Gone, gone...)
+			return next
+		})
 	}
 	for _, list := range [][]telemetry.FlowInterval{r.Flows, r.Gone} {
 		for i := range list {

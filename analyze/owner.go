@@ -47,10 +47,10 @@ type Owner interface {
 
 	// for Intervals
 	keepIntervals()
-	pathsSince(told *samples, give func([]pathCount))
+	pathsSince(from int, told *samples) (list []pathCount, next int)
 	queuesSince(give bool) []queueCount
 	dropsSince(give bool) []telemetry.DropInterval
-	flowsSince(give func(flows []telemetry.FlowInterval, reports ledger.ReportCounts))
-	flowsSoFar(flows, gone []telemetry.FlowInterval) (_, _ []telemetry.FlowInterval)
+	flowsSince(from int) (flows []telemetry.FlowInterval, reports ledger.ReportCounts, next int)
+	flowsSoFar(from int) (flows, gone []telemetry.FlowInterval, next int)
 	ungiven() (flows, paths uint64)
 }

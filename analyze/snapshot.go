@@ -299,21 +299,23 @@ func (m pathSums) add(p *path) {
 }
 
 // addPaths adds the paths of s.
-func (s *Shard) addPaths(to pathSums) {
-	for from := 0; ; from += 64 { // a path is copied in about a microsecond
-		s.mu.Lock()
-		end := min(from+64, len(s.paths.paths))
-		for i := from; i < end; i++ {
-			if p := &s.paths.paths[i]; p.used {
-				to.add(p)
-			}
-		}
-		done := end == len(s.paths.paths)
-		s.mu.Unlock()
-		if done {
-			return
+func (s *Shard) addPaths(to pathSums) { pieces(func(from int) int { return s.addSomePaths(from, to) }) }
+
+// addSomePaths adds paths from a place on, and returns the place to go on from; 0: these were the last ones. A path is
+// copied in about a microsecond.
+func (s *Shard) addSomePaths(from int, to pathSums) (next int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	end := min(from+pathsAtOnce, len(s.paths.paths))
+	for i := from; i < end; i++ {
+		if p := &s.paths.paths[i]; p.used {
+			to.add(p)
 		}
 	}
+	if end < len(s.paths.paths) {
+		next = end
+	}
+	return next
 }
 
 // mergedPaths returns a copy of every path, those of different shards added up, the most used first.
