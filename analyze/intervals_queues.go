@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"github.com/waybill-int/waybill/analyze/queue"
 	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -10,7 +11,7 @@ type givenQueue struct{ count, sum uint64 }
 
 // A queueCount is what packets said of a queue since it was given last.
 type queueCount struct {
-	queueKey
+	queue.Key
 	unit         telemetry.QueueUnit // as the latest report has it, without the configuration
 	byEvent      bool                // some packets are in its count since the queue was long
 	samples, sum uint64
@@ -23,22 +24,22 @@ func (s *Shard) queuesSince(give bool) (list []queueCount) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.intervals
-	for place := range s.queues.queues {
-		q := &s.queues.queues[place]
+	for place := range s.queues.Queues {
+		q := &s.queues.Queues[place]
 		if place == len(p.queues) {
 			p.queues = append(p.queues, givenQueue{})
 		}
 		given := &p.queues[place]
-		if q.depth.Count == given.count {
+		if q.Depth.Count == given.count {
 			continue
 		}
 		list = append(list, queueCount{
-			queueKey: q.queueKey, unit: q.unit, byEvent: q.byEvent, samples: q.depth.Count - given.count,
-			sum: q.depth.Sum - given.sum, high: q.high,
+			Key: q.Key, unit: q.Unit, byEvent: q.ByEvent, samples: q.Depth.Count - given.count,
+			sum: q.Depth.Sum - given.sum, high: q.High,
 		})
 		if give {
-			*given = givenQueue{q.depth.Count, q.depth.Sum}
-			q.high = 0 // it begins anew with each look
+			*given = givenQueue{q.Depth.Count, q.Depth.Sum}
+			q.High = 0 // it begins anew with each look
 		}
 	}
 	return list
@@ -48,22 +49,22 @@ func (s *Shard) queuesSince(give bool) (list []queueCount) {
 // tell of them is known of ports.
 func (v *Intervals) queuesSince(startNs int64, ports map[topology.PortKey]*portSample, give bool,
 ) []telemetry.QueueInterval {
-	sums := map[queueKey]*telemetry.QueueInterval{}
+	sums := map[queue.Key]*telemetry.QueueInterval{}
 	for _, s := range v.collector.Owners {
 		for _, q := range s.queuesSince(give) {
-			sum := sums[q.queueKey]
+			sum := sums[q.Key]
 			if sum == nil {
-				at := topology.HopKey{Node: q.node, Out: q.port, Has: telemetry.HasNode}
-				if q.hasPort {
+				at := topology.HopKey{Node: q.Node, Out: q.Port, Has: telemetry.HasNode}
+				if q.HasPort {
 					at.Has |= telemetry.HasEgressPort
 				}
 				sum = &telemetry.QueueInterval{
-					StartNs: startNs, Place: placeOf(&at), Queue: q.queue,
-					Unit: v.collector.queueUnit(q.node, q.unit).String(),
+					StartNs: startNs, Place: placeOf(&at), Queue: q.Queue,
+					Unit: v.collector.queueUnit(q.Node, q.unit).String(),
 				}
-				sums[q.queueKey] = sum
+				sums[q.Key] = sum
 			}
-			q.sample(ports, q.byEvent).AddTo(&sum.Sample, q.samples)
+			sampleOf(&q.Key, ports, q.byEvent).AddTo(&sum.Sample, q.samples)
 			sum.Samples += q.samples
 			sum.Sum += q.sum
 			sum.Max = max(sum.Max, q.high)

@@ -5,6 +5,7 @@ import (
 	"github.com/waybill-int/waybill/analyze/finding"
 	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/analyze/portcount"
+	"github.com/waybill-int/waybill/analyze/queue"
 	"github.com/waybill-int/waybill/analyze/reporting"
 	"github.com/waybill-int/waybill/analyze/sampled"
 	"github.com/waybill-int/waybill/analyze/scan"
@@ -35,7 +36,7 @@ type Owner interface {
 	rankFlows(q *flowRanking, stop <-chan struct{}, told *samples) (best flowHeap, total int)
 	answerFlows(refs []flowRef, told *samples) []telemetry.Flow
 	addPaths(to pathSums)
-	addQueues(to queueSums)
+	addQueues(to queue.Sums)
 	addDrops(to drop.Sums)
 	addHosts(to *topology.Hosts)
 	addReporting(to reporting.Stats)

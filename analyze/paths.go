@@ -53,7 +53,7 @@ type pathHop struct {
 	latency histogram.Histogram
 	queue   queueStat
 
-	queuePlace  uint32 // of the queue that the latest packet was in, see queueTable
+	queuePlace  uint32 // of the queue that the latest packet was in, see queue.Table
 	queueID     uint8
 	part        loss.Part
 	parts       uint64 // packets of which this hop told, and others did not; besides path.packets

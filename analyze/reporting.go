@@ -34,9 +34,9 @@ func (s *Shard) addPorts(inner topology.Inner, units map[uint32]telemetry.QueueU
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	maps.Copy(inner, s.inner)
-	for i := range s.queues.queues {
-		if q := &s.queues.queues[i]; q.unit != codepoint.UnitUnknown {
-			units[q.node] = q.unit
+	for i := range s.queues.Queues {
+		if q := &s.queues.Queues[i]; q.Unit != codepoint.UnitUnknown {
+			units[q.Node] = q.Unit
 		}
 	}
 }

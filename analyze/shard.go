@@ -21,6 +21,7 @@ import (
 	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/analyze/loss"
 	"github.com/waybill-int/waybill/analyze/portcount"
+	"github.com/waybill-int/waybill/analyze/queue"
 	"github.com/waybill-int/waybill/analyze/reporting"
 	"github.com/waybill-int/waybill/analyze/sampled"
 	"github.com/waybill-int/waybill/analyze/scan"
@@ -97,7 +98,7 @@ type Shard struct {
 	drops     drop.Table
 	changes   changeTable
 	samples   sampleList
-	queues    queueTable
+	queues    queue.Table
 	guard     guard
 	unkept    flow // of a report whose flow the guard did not let in
 	transits  timing.Packets
@@ -156,7 +157,7 @@ type Shard struct {
 func NewShard(c Config) *Shard {
 	return &Shard{
 		flows: newFlowTable(c.MaxFlows, c.HashSeed), paths: newPathTable(c.MaxPaths), drops: drop.New(c.MaxDrops),
-		queues: newQueueTable(c.MaxQueues), join: join.New(c.JoinPlaces, c.JoinWindowNs),
+		queues: queue.New(c.MaxQueues), join: join.New(c.JoinPlaces, c.JoinWindowNs),
 		outer: map[telemetry.FlowKey]telemetry.FlowKey{}, probes: map[telemetry.FlowKey]uint64{},
 		changes: changeTable{changes: map[scan.ChangeKey]*scan.Change{}, turned: map[turn]int64{}},
 		policy:  c.Policy, findings: finding.New(scan.QuietNs), checksums: checksum.New(), holes: loss.NewHoles(),
@@ -300,7 +301,7 @@ func (s *Shard) process(r *telemetry.Report, tag uint32, nowNs int64) {
 	}
 	if !r.Is(telemetry.HasFlow) {
 		if !r.Is(telemetry.Dropped) {
-			s.queues.addReport(&r.Local, nowNs)
+			s.queues.AddReport(&r.Local, nowNs)
 		}
 		s.flowless++
 		s.dispositions.Of(r).Flowless++
@@ -567,7 +568,7 @@ func (s *Shard) beside(f *flow, hops []telemetry.Hop, nowNs int64) {
 // queueReport takes what a node tells of its port and queue, since that was long. Its packet is none that all packets
 // are like, and others may tell of it as well: its latency counts nowhere.
 func (s *Shard) queueReport(f *flow, h *telemetry.Hop, nowNs int64) {
-	s.queues.addReport(h, nowNs)
+	s.queues.AddReport(h, nowNs)
 	port := *h
 	port.Has &^= telemetry.HasLatency | telemetry.HasQueue | telemetry.HasCongestion
 	s.atHop(f, &port, math.MaxUint64, nowNs)
@@ -785,6 +786,6 @@ func (s *Shard) measure(p *pathHop, f *hopStat, h *telemetry.Hop) {
 		f.queueID = h.QueueID
 	}
 	if h.Has&(telemetry.HasQueue|telemetry.HasCongestion) != 0 {
-		s.queues.add(p, h, s.lastNs)
+		s.noteQueue(p, h)
 	}
 }

@@ -606,8 +606,8 @@ func (s *Shard) counters() Counters {
 	return Counters{
 		Reports: s.reports, Flowless: s.flowless, Flows: s.flows.count, FlowLimit: s.flows.max,
 		Paths: len(s.paths.paths), DropPlaces: len(s.drops.Drops), FlowsEvicted: s.flows.evicted,
-		FlowsRejected: s.rejected, PathsEvicted: s.paths.evicted, Queues: len(s.queues.queues),
-		QueuesOverflow: s.queues.overflow, JoinEarly: s.join.Early, DropsOverflow: s.drops.Overflow,
+		FlowsRejected: s.rejected, PathsEvicted: s.paths.evicted, Queues: len(s.queues.Queues),
+		QueuesOverflow: s.queues.Overflow, JoinEarly: s.join.Early, DropsOverflow: s.drops.Overflow,
 		JudgementsPostponed: s.findings.Postponed, JudgementsLeftOut: s.unjudged,
 		FindingsOverflow: s.findings.Overflow + s.checksums.Overflow, WrongChecksums: s.checksums.Total,
 		WrongL4Checksums: s.checksums.L4, SampledFlows: s.sampled.Len(), SampledOverflow: s.sampled.Overflow,
