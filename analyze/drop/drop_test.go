@@ -89,3 +89,19 @@ func TestCountersOverRestart(t *testing.T) {
 		t.Errorf("%d counters, want at most 2", len(table.before))
 	}
 }
+
+// The flow that a storm names is of the part with the most packets, in whatever order its parts come.
+func TestStormNames(t *testing.T) {
+	few := Packets{N: 1, flow: telemetry.FlowKey{SrcPort: 1}, hasFlow: true}
+	most := Packets{N: 3, flow: telemetry.FlowKey{SrcPort: 2}, hasFlow: true}
+	asMany := Packets{N: 3, flow: telemetry.FlowKey{SrcPort: 3}, hasFlow: true}
+	for _, order := range [][]*Packets{{&few, &most, &asMany}, {&asMany, &most, &few}, {&most, &few, &asMany}} {
+		var s Storm
+		for _, p := range order {
+			s.Add(p)
+		}
+		if s.Drops != 7 || s.Flow.SrcPort != 2 || !s.HasFlow {
+			t.Errorf("got %+v", s)
+		}
+	}
+}

@@ -37,7 +37,8 @@ func isApart(r *run, nowNs int64) bool {
 type Storm struct {
 	Drops   uint64
 	runs    []run // at its ports of entry, in all shards
-	Key     Key
+	most    uint64
+	Key     Key // of the part with the most packets
 	Flow    telemetry.FlowKey
 	HasFlow bool
 	Hit     *telemetry.Extent // of Drops
@@ -137,7 +138,9 @@ func (s *Storm) Add(p *Packets) {
 	s.Drops += p.N
 	s.Hit = s.Hit.Plus(p.Hit)
 	s.runs = append(s.runs, p.runs...)
-	s.Key, s.Flow, s.HasFlow = p.Key, p.flow, p.hasFlow
+	if p.N > s.most || p.N == s.most && p.flow.Compare(&s.Flow) < 0 { // whichever comes first
+		s.most, s.Key, s.Flow, s.HasFlow = p.N, p.Key, p.flow, p.hasFlow
+	}
 }
 
 // CauseText names why packets were dropped, in the words of the catalogue; as the device does if it is not in there.
