@@ -81,7 +81,7 @@ func (c *starved) process(atNs int64, d test.Datagram, takes func(owner int) boo
 		}
 		c.one.Reset()
 		c.one.Add(&c.batch.Reports[i])
-		c.Owners[owner].Process(&c.one, atNs)
+		c.Owners[owner].(*Shard).Process(&c.one, atNs)
 	}
 	return others
 }

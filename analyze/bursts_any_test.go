@@ -444,7 +444,7 @@ func countBursts(t *testing.T, seed uint64, nodes string) (sum burstCount) {
 	s.INT.Text = []byte(nodes)
 	v := emulation{shards: 1 + int(seed%3), seed: seed + 1, hop: keepHop, look: func(v *virtualCollector) {
 		for _, s := range v.Owners {
-			if s.(*Shard).samples.floor > 0 {
+			if s.(*Shard).samples.Starved() {
 				sum.starved = 1
 			}
 		}

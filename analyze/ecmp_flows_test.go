@@ -11,7 +11,7 @@ import (
 func TestFlowsCountOnce(t *testing.T) {
 	w := newWatched()
 	w.scanner.Scan(w.nowNs + second)
-	s := w.Owners[0]
+	s := w.Owners[0].(*Shard)
 	for n := range uint64(40) {
 		hops := []telemetry.Hop{hopAt(1, 10), hopAt(2, 10), hopAt(3, 10)}
 		if n%2 == 1 {

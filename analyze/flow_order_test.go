@@ -58,7 +58,7 @@ func TestFlowsPages(t *testing.T) {
 			Flow:  telemetry.FlowKey{Protocol: 6, SrcPort: port, DstPort: 443},
 			Flags: telemetry.HasFlow | telemetry.Tracked | telemetry.Embedded,
 		})
-		shards[i%len(shards)].Process(&b, 1)
+		shards[i%len(shards)].(*Shard).Process(&b, 1)
 	}
 	for _, limit := range []int{1, 7, 100, flows} {
 		pages := map[uint16]int{}

@@ -127,15 +127,15 @@ func (v *Intervals) takeTens(startNs int64, give func(*telemetry.Intervals)) {
 	v.hostless = v.hostless[:0]
 	for _, s := range v.collector.Owners {
 		pieces(func(from int) int {
-			flows, reports, next := s.flowsSince(from)
-			for i := range flows {
-				flows[i].StartNs = startNs
+			c := s.flowsSince(from)
+			for i := range c.flows {
+				c.flows[i].StartNs = startNs
 			}
-			v.hostsOf(flows, false)
-			if len(flows) > 0 {
-				give(&telemetry.Intervals{Flows: flows, Settled: v.kept.OnSettle(reports)})
+			v.hostsOf(c.flows, false)
+			if len(c.flows) > 0 {
+				give(&telemetry.Intervals{Flows: c.flows, Settled: v.kept.OnSettle(c.reports)})
 			}
-			return next
+			return c.next
 		})
 	}
 	rest := &telemetry.Intervals{}
@@ -158,9 +158,9 @@ type Ungiven struct {
 func (v *Intervals) Ungiven() Ungiven {
 	n := Ungiven{Hosts: v.ungivenHosts.Load(), Bursts: v.ungivenBursts.Load()}
 	for _, s := range v.collector.Owners {
-		flows, paths := s.ungiven()
-		n.Flows += flows
-		n.Paths += paths
+		of := s.ungiven()
+		n.Flows += of.Flows
+		n.Paths += of.Paths
 	}
 	return n
 }

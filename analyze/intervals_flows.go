@@ -50,20 +50,21 @@ type shardIntervals struct {
 }
 
 // keepIntervals begins to keep them.
-func (s *Shard) keepIntervals() {
+func (s *Shard) keepIntervals() (begun bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.intervals = &shardIntervals{
 		left: map[int][]leftPath{}, drops: map[drop.Key]uint64{}, dropsTo: map[dropToward]uint64{},
 	}
 	s.paths.gaveWay = s.forgetPath
+	return true
 }
 
 // ungiven returns packets that are in no record, see Ungiven.
-func (s *Shard) ungiven() (flows, paths uint64) {
+func (s *Shard) ungiven() Ungiven {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.intervals.ungivenFlows, s.intervals.ungivenPaths
+	return Ungiven{Flows: s.intervals.ungivenFlows, Paths: s.intervals.ungivenPaths}
 }
 
 // sampleOf returns of which packets the figures of p, which is in that place, tell, as of the last look at paths.
@@ -142,24 +143,31 @@ func (s *Shard) forgetFlow(place int, f *flow) bool {
 	return room
 }
 
-// flowsSince returns what was counted of flows since they were given last, and the reports that it is of: of some from
-// a place on, and the place to go on from; 0: these were the last ones.
-func (s *Shard) flowsSince(from int) (flows []telemetry.FlowInterval, reports ledger.ReportCounts, next int) {
+// flowCounts are what was counted of some flows.
+type flowCounts struct {
+	flows, gone []telemetry.FlowInterval // gone: of those that gave way, where they are told apart
+	reports     ledger.ReportCounts      // that they are of
+	next        int                      // place to go on from; 0: these were the last ones
+}
+
+// flowsSince returns what was counted of flows since they were given last, of some from a place on, and the reports that
+// it is of.
+func (s *Shard) flowsSince(from int) (c flowCounts) {
 	p := s.intervals
 	for ; ; from += flowsUnderLock {
 		s.mu.Lock()
 		if from == 0 {
-			flows, p.gone = p.gone, nil
-			reports, p.goneReports, p.goneTold = p.goneReports, nil, 0
-			s.dispositions.FlushEvicted(reports)
+			c.flows, p.gone = p.gone, nil
+			c.reports, p.goneReports, p.goneTold = p.goneReports, nil, 0
+			s.dispositions.FlushEvicted(c.reports)
 		}
 		end := min(from+flowsUnderLock, s.flows.count)
 		for place := from; place < end; place++ {
 			f, given := s.flows.at(place), p.flow(place)
 			// Packets that waited for postcards are counted without a new report.
 			if f.reports != given.reports || f.packets != given.packets || f.drops != given.drops {
-				flows = s.flowIntervals(flows, f, place)
-				reports.Add(&f.reporters)
+				c.flows = s.flowIntervals(c.flows, f, place)
+				c.reports.Add(&f.reporters)
 				s.dispositions.Flush(&f.reporters)
 			}
 		}
@@ -167,21 +175,22 @@ func (s *Shard) flowsSince(from int) (flows []telemetry.FlowInterval, reports le
 		s.mu.Unlock()
 		switch {
 		case done:
-			return flows, reports, 0
-		case len(flows) >= flowsAtOnce:
-			return flows, reports, end
+			return c
+		case len(c.flows) >= flowsAtOnce:
+			c.next = end
+			return c
 		}
 	}
 }
 
-// flowsSoFar returns the flows that have changed since it told of them last, and those that gave way since then: of
-// some from a place on, and the place to go on from; 0: these were the last ones.
-func (s *Shard) flowsSoFar(from int) (flows, gone []telemetry.FlowInterval, next int) {
+// flowsSoFar returns the flows that have changed since it told of them last, of some from a place on, and those that
+// gave way since then.
+func (s *Shard) flowsSoFar(from int) (c flowCounts) {
 	p := s.intervals
 	for ; ; from += flowsUnderLock {
 		s.mu.Lock()
 		if from == 0 {
-			gone = append(gone, p.gone[p.goneTold:]...)
+			c.gone = append(c.gone, p.gone[p.goneTold:]...)
 			p.goneTold = len(p.gone)
 		}
 		end := min(from+flowsUnderLock, s.flows.count)
@@ -190,16 +199,17 @@ func (s *Shard) flowsSoFar(from int) (flows, gone []telemetry.FlowInterval, next
 			now := f.reports + f.packets + uint64(f.drops)
 			if now != given.reports+given.packets+uint64(given.drops) && now != given.told {
 				given.told = now
-				flows = s.flowSince(flows, f, place)
+				c.flows = s.flowSince(c.flows, f, place)
 			}
 		}
 		done := end == s.flows.count
 		s.mu.Unlock()
 		switch {
 		case done:
-			return flows, gone, 0
-		case len(flows) >= flowsAtOnce:
-			return flows, gone, end
+			return c
+		case len(c.flows) >= flowsAtOnce:
+			c.next = end
+			return c
 		}
 	}
 }

@@ -16,9 +16,9 @@ func (v *Intervals) SoFar(nowNs int64) *telemetry.SoFar {
 	v.exportersSince(&r.Intervals, r.StartNs, false)
 	for _, s := range v.collector.Owners {
 		pieces(func(from int) int {
-			flows, gone, next := s.flowsSoFar(from)
-			r.Flows, r.Gone = append(r.Flows, flows...), append(r.Gone, gone...)
-			return next
+			c := s.flowsSoFar(from)
+			r.Flows, r.Gone = append(r.Flows, c.flows...), append(r.Gone, c.gone...)
+			return c.next
 		})
 	}
 	for _, list := range [][]telemetry.FlowInterval{r.Flows, r.Gone} {

@@ -161,7 +161,7 @@ func TestIntervalsConserve(t *testing.T) {
 		b := telemetry.Batch{}
 		b.Add(r)
 		now += 1e6 + int64(g.IntN(1e6))
-		c.Owners[r.Flow.ShardOf(2)].Process(&b, now)
+		c.Owners[r.Flow.ShardOf(2)].(*Shard).Process(&b, now)
 		if n := c.Counters().FlowsRejected; n > outside {
 			outside = n
 			truth.takeBack(r)
@@ -326,7 +326,7 @@ func TestIntervalsUngiven(t *testing.T) {
 		for range 2 { // a full table takes a flow with its second report
 			b := telemetry.Batch{}
 			b.Add(r)
-			c.Owners[0].Process(&b, 1)
+			c.Owners[0].(*Shard).Process(&b, 1)
 		}
 	}
 	v.Finish(1, give)

@@ -13,13 +13,11 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// An Owner owns flows, and counts all that is reported of them: a Shard. What it gives and takes are values, and what
+// An Owner owns flows, and counts all that is reported of them: a Shard, or a Remote. What it gives and takes are values, and what
 // it adds to stays its caller's.
 type Owner interface {
 	scan.Owner
 
-	// Process takes the reports of a batch that arrived at nowNs, see Shard.Process.
-	Process(b *telemetry.Batch, nowNs int64)
 	// Tick tells the time, see Shard.Tick.
 	Tick(nowNs int64)
 	// Finish counts the packets that wait for reports of other nodes as they are.
@@ -47,11 +45,11 @@ type Owner interface {
 	takeDispositions(list []ledger.AccountDisposition) []ledger.AccountDisposition
 
 	// for Intervals
-	keepIntervals()
+	keepIntervals() (begun bool)
 	pathsSince(from int, told *samples) (list []pathCount, next int)
 	queuesSince(give bool) []queueCount
 	dropsSince(give bool) []telemetry.DropInterval
-	flowsSince(from int) (flows []telemetry.FlowInterval, reports ledger.ReportCounts, next int)
-	flowsSoFar(from int) (flows, gone []telemetry.FlowInterval, next int)
-	ungiven() (flows, paths uint64)
+	flowsSince(from int) flowCounts
+	flowsSoFar(from int) flowCounts
+	ungiven() Ungiven
 }

@@ -42,7 +42,7 @@ func newWatched() *watched {
 
 // take takes a report and lets a tenth of a second pass.
 func (w *watched) take(r telemetry.Report) {
-	w.Owners[0].Process(&telemetry.Batch{Reports: []telemetry.Report{r}}, w.nowNs)
+	w.Owners[0].(*Shard).Process(&telemetry.Batch{Reports: []telemetry.Report{r}}, w.nowNs)
 	w.nowNs += second / 10
 	w.Owners[0].Tick(w.nowNs)
 	w.scanner.Scan(w.nowNs)
@@ -182,7 +182,7 @@ func TestPacketsThatLookAlikeAreNoLoop(t *testing.T) {
 				}
 				reports = append(reports, r)
 			}
-			w.Owners[0].Process(&telemetry.Batch{Reports: reports}, w.nowNs)
+			w.Owners[0].(*Shard).Process(&telemetry.Batch{Reports: reports}, w.nowNs)
 		}
 		for range 20 {
 			w.nowNs += second / 10
@@ -249,7 +249,7 @@ func TestContradictingReports(t *testing.T) {
 			if n < 1000 {
 				reports = append(reports, cardReport(n, 63, other))
 			}
-			w.Owners[0].Process(&telemetry.Batch{Reports: reports}, w.nowNs)
+			w.Owners[0].(*Shard).Process(&telemetry.Batch{Reports: reports}, w.nowNs)
 		}
 		for range 20 {
 			w.nowNs += second / 10
@@ -312,7 +312,7 @@ func TestContradictingStacks(t *testing.T) {
 			ns := at + n*1e6
 			one, other := stackReport(n, stack(ns)...), stackReport(n, stack(ns)...)
 			test.change(other.Hops)
-			w.Owners[0].Process(&telemetry.Batch{Reports: []telemetry.Report{one, other}}, w.nowNs)
+			w.Owners[0].(*Shard).Process(&telemetry.Batch{Reports: []telemetry.Report{one, other}}, w.nowNs)
 		}
 		for range 20 {
 			w.nowNs += second / 10

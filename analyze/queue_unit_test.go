@@ -104,7 +104,7 @@ func TestQueueOfPackets(t *testing.T) {
 			var batch telemetry.Batch
 			decoder.Decode(d.Payload, d.Src, d.DstPort, &batch, &telemetry.Header{})
 			for _, r := range batch.Reports {
-				c.Owners[r.Flow.ShardOf(2)].Process(&telemetry.Batch{Reports: []telemetry.Report{r}}, f.ns)
+				c.Owners[r.Flow.ShardOf(2)].(*Shard).Process(&telemetry.Batch{Reports: []telemetry.Report{r}}, f.ns)
 			}
 			pass(f.ns)
 		}

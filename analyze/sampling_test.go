@@ -174,7 +174,7 @@ func TestIntervalsEstimated(t *testing.T) {
 		b := telemetry.Batch{}
 		b.Add(r)
 		now += 1e6 + int64(g.IntN(1e6))
-		c.Owners[0].Process(&b, now)
+		c.Owners[0].(*Shard).Process(&b, now)
 		counters := c.Counters()
 		if refused := counters.FlowsRejected + counters.SampledOverflow; refused > outside {
 			outside = refused

@@ -60,6 +60,7 @@ const everyPacket = "watch: [{report_all: true}]\n"
 type emulation struct {
 	duration   time.Duration // 0: as long as the scenario says
 	shards     int
+	apart      bool                     // they are asked as if they were in another process
 	seed       uint64                   // 0: that of the scenario
 	autoBursts bool                     // what a burst is follows from the past of each queue
 	nodes      string                   // configuration of INT nodes; "": everyPacket
@@ -169,9 +170,15 @@ func (e emulation) collector(t *testing.T, s *scenario.Scenario) *virtualCollect
 	v.Configure(Configured{Names: names})
 	v.Exporters = []*ledger.Exporters{ledger.NewExporters(100)}
 	for range e.shards {
-		config := DefaultConfig()
-		config.Policy = e.policy
-		v.Owners = append(v.Owners, NewShard(config))
+		shard := NewShard(DefaultConfig())
+		owner := Owner(shard)
+		if e.apart {
+			owner = newApart(shard)
+		}
+		if e.policy != nil {
+			owner.SetPolicy(e.policy)
+		}
+		v.Owners = append(v.Owners, owner)
 	}
 	v.scanner = NewScanner(&v.Collector, v.log)
 	if !e.autoBursts {
@@ -253,7 +260,7 @@ func (v *virtualCollector) take(atNs int64, d test.Datagram) {
 		v.one.Reset()
 		v.one.Origin = v.batch.Origin
 		v.one.Add(&v.batch.Reports[i])
-		owner.Process(&v.one, atNs) // which says whether it wants datagrams
+		owner.(processor).Process(&v.one, atNs) // which says whether it wants datagrams
 	}
 }
 

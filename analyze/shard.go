@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/waybill-int/waybill/analyze/attack"
+	"github.com/waybill-int/waybill/analyze/burst"
 	"github.com/waybill-int/waybill/analyze/checksum"
 	"github.com/waybill-int/waybill/analyze/drop"
 	"github.com/waybill-int/waybill/analyze/finding"
@@ -97,7 +98,7 @@ type Shard struct {
 	join      join.Table
 	drops     drop.Table
 	changes   changeTable
-	samples   sampleList
+	samples   burst.Waiting
 	queues    queue.Table
 	guard     guard
 	unkept    flow // of a report whose flow the guard did not let in
@@ -196,6 +197,11 @@ func (s *Shard) Tick(nowNs int64) {
 	if s.Delivered != nil {
 		behind = nowNs - s.Delivered(nowNs)
 	}
+	s.tick(nowNs, behind)
+}
+
+// tick is Tick, with how far what was handed over is behind what arrived.
+func (s *Shard) tick(nowNs, behind int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.held > 0 {

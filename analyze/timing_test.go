@@ -35,7 +35,7 @@ func (c *Collector) runTwoNodes(scanner *scan.Scanner, has telemetry.Fields, mas
 			}
 			r := telemetry.Report{Flags: telemetry.Embedded | telemetry.HasFlow, Hops: hops}
 			r.Flow.SrcPort = uint16(way)
-			c.Owners[0].Process(&telemetry.Batch{Reports: []telemetry.Report{r}}, now+1e6)
+			c.Owners[0].(*Shard).Process(&telemetry.Batch{Reports: []telemetry.Report{r}}, now+1e6)
 		}
 		now += 1e8
 		scanner.Scan(now)

@@ -45,7 +45,7 @@ func TestUtilizationOfLinks(t *testing.T) {
 	process := func(r *telemetry.Report) {
 		b := telemetry.Batch{}
 		b.Add(r)
-		c.Owners[r.Flow.ShardOf(2)].Process(&b, now)
+		c.Owners[r.Flow.ShardOf(2)].(*Shard).Process(&b, now)
 	}
 	queueReports := 0
 	for range 30_000 {

@@ -12,7 +12,7 @@ func TestWaiting(t *testing.T) {
 	send := func(c *Collector, r telemetry.Report) {
 		r.Flags |= telemetry.HasFlow | telemetry.Tracked
 		b := telemetry.Batch{Reports: []telemetry.Report{r}}
-		c.Owners[r.Flow.ShardOf(len(c.Owners))].Process(&b, second)
+		c.Owners[r.Flow.ShardOf(len(c.Owners))].(*Shard).Process(&b, second)
 	}
 	node := func(id uint32) telemetry.Hop { return telemetry.Hop{NodeID: id, Has: telemetry.HasNode} }
 	flow := func(port uint16) telemetry.FlowKey { return telemetry.FlowKey{Protocol: 17, DstPort: port} }

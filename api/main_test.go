@@ -57,7 +57,7 @@ func (f *feed) datagram(d *telemetry.Decoder, payload []byte, src netip.AddrPort
 		var one telemetry.Batch
 		one.Origin = all.Origin
 		one.Add(&all.Reports[i])
-		f.Owners[all.Reports[i].Flow.ShardOf(2)].Process(&one, f.now.UnixNano())
+		f.Owners[all.Reports[i].Flow.ShardOf(2)].(*analyze.Shard).Process(&one, f.now.UnixNano())
 	}
 	f.now = f.now.Add(time.Millisecond)
 }

@@ -40,7 +40,7 @@ func timed(t testing.TB) (*analyze.Collector, *eventlog.Log) {
 			}
 			report := telemetry.Report{Flags: telemetry.Embedded | telemetry.HasFlow, Bytes: 100, Hops: hops}
 			report.Flow.SrcPort = uint16(way)
-			f.Owners[way].Process(&telemetry.Batch{Reports: []telemetry.Report{report}}, at+1_000_000)
+			f.Owners[way].(*analyze.Shard).Process(&telemetry.Batch{Reports: []telemetry.Report{report}}, at+1_000_000)
 		}
 		f.now = f.now.Add(100 * time.Millisecond)
 		scanner.Scan(f.now.UnixNano())

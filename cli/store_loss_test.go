@@ -47,7 +47,7 @@ func TestLossOfFullStore(t *testing.T) {
 			headers := make([]telemetry.Header, 1)
 			decoder.Decode(test.Report(test.Form20XD, i/3, i/3, 1), source, 8555, &batch, &headers[0])
 			batch.Attribute(collector.Exporters[0].Observe(headers, now.UnixNano()), headers)
-			collector.Owners[0].Process(&batch, now.UnixNano())
+			collector.Owners[0].(*analyze.Shard).Process(&batch, now.UnixNano())
 			sent[source.Addr().String()]++
 		}
 		writer := store.NewWriter(disk, store.DefaultMaxQueued, store.NewTroubles(slog.New(slog.DiscardHandler)))

@@ -5,8 +5,11 @@ import (
 
 	"github.com/waybill-int/waybill/internal/conf"
 	"github.com/waybill-int/waybill/internal/conf/unit"
+	"github.com/waybill-int/waybill/internal/flat"
 	"github.com/waybill-int/waybill/telemetry"
 )
+
+func init() { flat.Register[*Policy]() } // it goes where paths are judged
 
 // A Policy is what a policy file says.
 type Policy struct {

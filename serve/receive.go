@@ -14,7 +14,7 @@ import (
 // owners returns what a receiver hands its reports to.
 func (s *Server) owners() []collect.Dispatcher {
 	if len(s.queues) == 0 {
-		return []collect.Dispatcher{collect.Inline(s.Collector.Owners[0])}
+		return []collect.Dispatcher{collect.Inline(s.shards[0])}
 	}
 	owners := make([]collect.Dispatcher, len(s.queues))
 	for i, q := range s.queues {

@@ -16,7 +16,7 @@ func (s *Server) tick(ctx context.Context) {
 	for {
 		select {
 		case <-ticker.C: // maybe a while ago
-			s.Collector.Owners[0].Tick(time.Now().UnixNano())
+			s.shards[0].Tick(time.Now().UnixNano())
 		case <-ctx.Done():
 			return
 		}

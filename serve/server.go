@@ -43,6 +43,7 @@ type Server struct {
 	troubles    *store.Troubles // what the disk does not take
 	dialects    *dialectNotices
 	Collector   *analyze.Collector
+	shards      []*analyze.Shard // of the Collector, in this process
 	Events      *eventlog.Log
 	scanner     *scan.Scanner
 	bursts      *burst.Log
@@ -135,6 +136,7 @@ func (s *Server) newTables() error {
 	for range c.Workers {
 		shard := analyze.NewShard(config)
 		shard.Delivered = s.delivered
+		s.shards = append(s.shards, shard)
 		s.Collector.Owners = append(s.Collector.Owners, shard)
 		if c.Workers > 1 {
 			s.queues = append(s.queues, collect.NewQueue(shard))

@@ -69,6 +69,9 @@ func (l *Packets) Exchange(empty Packets) Packets {
 	return full
 }
 
+// Emptied returns l without its packets, whose overflow goes on.
+func (l Packets) Emptied() Packets { return Packets{overflow: l.overflow} }
+
 // Skip returns which packets of a path to leave out that had n packets since the last scan, if all paths together had
 // so many hops on their ways: the skip of a path.
 func Skip(n uint64, hops int) uint64 {

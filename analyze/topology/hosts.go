@@ -28,6 +28,7 @@ func DestinationOf(k *telemetry.FlowKey) HostKey { return HostKey{k.Dst, k.Tunne
 type Seen struct {
 	Packets     uint64
 	First, Last int64 // ns since 1970
+	Ends        int   // of flows
 }
 
 // Hosts are the hosts of all flows with the places at which their packets came in or left.
@@ -50,7 +51,7 @@ func (h *Hosts) See(k HostKey, at PortKey, more Seen) {
 	places := h.places[k]
 	if places == nil {
 		if len(h.places) >= MaxHosts {
-			h.LeftOut++
+			h.LeftOut += more.Ends
 			return
 		}
 		places = map[PortKey]Seen{}
@@ -61,8 +62,19 @@ func (h *Hosts) See(k HostKey, at PortKey, more Seen) {
 		seen.First = more.First
 	}
 	seen.Packets += more.Packets
+	seen.Ends += more.Ends
 	seen.First, seen.Last = min(seen.First, more.First), max(seen.Last, more.Last)
 	places[at] = seen
+}
+
+// Add adds what others have seen, which stay who has them.
+func (h *Hosts) Add(o *Hosts) {
+	for k, places := range o.places {
+		for at, seen := range places {
+			h.See(k, at, seen)
+		}
+	}
+	h.LeftOut += o.LeftOut
 }
 
 // Answer returns the hosts by address, with the names of nodes.

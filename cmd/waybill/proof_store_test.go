@@ -167,7 +167,7 @@ func (p *storeProof) Report(atNs uint64, frame []byte) error {
 	r := &p.batch.Reports[0]
 	p.one.Reset()
 	p.one.Add(r)
-	p.collector.Owners[r.Flow.ShardOf(proofShards)].Process(&p.one, int64(atNs))
+	p.collector.Owners[r.Flow.ShardOf(proofShards)].(*analyze.Shard).Process(&p.one, int64(atNs))
 	for _, shard := range p.collector.Owners { // what waited long enough counts now in all of them
 		shard.Tick(int64(atNs))
 	}

@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill-int/waybill/analyze"
 	"github.com/waybill-int/waybill/collect"
 	"github.com/waybill-int/waybill/internal/command"
 	"github.com/waybill-int/waybill/internal/test"
@@ -325,7 +326,7 @@ func TestServeMemoryIsBounded(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	shard, exporters := s.Collector.Owners[0], s.Collector.Exporters[0]
+	shard, exporters := s.Collector.Owners[0].(*analyze.Shard), s.Collector.Exporters[0]
 	decoder := telemetry.NewDecoder(s.Config.Points)
 	var batch telemetry.Batch
 	headers := make([]telemetry.Header, 1)

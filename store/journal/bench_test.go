@@ -22,7 +22,7 @@ func BenchmarkNote(b *testing.B) {
 				r.Flow.Src.Lo += uint64(i) << 16
 				batch := telemetry.Batch{}
 				batch.Add(r)
-				x.collector.Owners[0].Process(&batch, x.now)
+				x.collector.Owners[0].(*analyze.Shard).Process(&batch, x.now)
 			}
 			for i := range flows {
 				process(i)

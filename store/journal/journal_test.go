@@ -75,7 +75,7 @@ func (t *tested) run(d time.Duration) {
 		r := report(t.g, 6)
 		b := telemetry.Batch{}
 		b.Add(r)
-		t.collector.Owners[r.Flow.ShardOf(2)].Process(&b, t.now)
+		t.collector.Owners[r.Flow.ShardOf(2)].(*analyze.Shard).Process(&b, t.now)
 	}
 }
 
