@@ -13,7 +13,7 @@ func (h *handler) cluster(w http.ResponseWriter, r *http.Request, p *params) {
 		problem.Write(w)
 		return
 	}
-	answer := types.Cluster{Role: "all", Collectors: []types.BusCollector{}}
+	answer := types.Cluster{Role: "all", Collectors: []types.BusCollector{}, Tables: []types.TableServer{}}
 	if h.cfg.Cluster != nil {
 		answer = h.cfg.Cluster()
 	}

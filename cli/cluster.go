@@ -86,7 +86,19 @@ func writeCluster(to io.Writer, c *client.Cluster, noTitles bool) error {
 		"COLLECTOR", "STATE", "BEHIND", "RECEIVED", "KERNEL DROPS", "REFUSED", "DELIVERED", "LOST", "SPOOL",
 	}, collectors, noTitles)
 	fmt.Fprintln(to)
-	return cmp.Or(err, printTable(to, []string{
+	err = cmp.Or(err, printTable(to, []string{
 		"PARTITION", "COLLECTOR", "OWNER", "MESSAGES", "UNCONFIRMED", "DELIVERED", "LOST",
 	}, partitions, noTitles))
+	if len(c.Tables) == 0 {
+		return err
+	}
+	fmt.Fprintln(to)
+	var tables [][]Cell
+	for _, t := range c.Tables {
+		tables = append(tables, PlainCells(t.Address, fmt.Sprint(t.Shards), fmt.Sprint(t.Reports), fmt.Sprint(t.Flows),
+			fmt.Sprint(t.FlowLimit), size(t.RelayedBytes)))
+	}
+	return cmp.Or(err, printTable(to, []string{
+		"TABLES", "SHARDS", "REPORTS", "FLOWS", "ROOM FOR", "RELAYED",
+	}, tables, noTitles))
 }

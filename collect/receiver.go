@@ -46,6 +46,9 @@ type Receiver struct {
 	headers []telemetry.Header
 	scratch telemetry.Batch
 	filling []*telemetry.Batch // one for each owner, while a batch of datagrams is distributed
+	places  []int              // of datagrams that were not refused, in the batch at hand
+	relays  []Relay            // owners in other processes, instead of owners
+	relayed []relayed          // one for each of them
 
 	received, decoded, damaged, malformed atomic.Uint64
 	reasons                               [wire.NumErrors]atomic.Uint64
@@ -115,6 +118,7 @@ func (r *Receiver) take(list []Datagram, port uint16, nowNs int64) {
 	}
 	var damaged, malformed uint64
 	kept := 0 // headers of datagrams that were not refused
+	r.places = r.places[:0]
 	for i := range list {
 		d := &list[i]
 		h := &r.headers[kept]
@@ -127,6 +131,7 @@ func (r *Receiver) take(list []Datagram, port uint16, nowNs int64) {
 			r.raw.Record(nowNs, d.Source, d.Payload, d.Truncated)
 		}
 		h.Collector = d.Collector
+		r.places = append(r.places, i)
 		kept++
 		switch h.Outcome {
 		case telemetry.Damaged:
@@ -142,9 +147,12 @@ func (r *Receiver) take(list []Datagram, port uint16, nowNs int64) {
 	r.malformed.Add(malformed)
 	r.received.Add(uint64(len(list))) // behind their outcomes, see Stats
 	into.Attribute(r.account.Observe(r.headers[:kept], nowNs), r.headers[:kept])
-	if one {
+	switch {
+	case one:
 		r.owners[0].put(into, nowNs)
-	} else {
+	case r.relays != nil:
+		r.relay(list, r.places, into, port, nowNs)
+	default:
 		r.distribute(into, nowNs)
 	}
 }
@@ -174,10 +182,7 @@ func (r *Receiver) decodeAllowed(
 func (r *Receiver) distribute(b *telemetry.Batch, nowNs int64) {
 	for i := range b.Reports {
 		report := &b.Reports[i]
-		owner := 0
-		if report.Is(telemetry.HasFlow) {
-			owner = report.Flow.ShardOf(len(r.owners))
-		}
+		owner := ownerOf(report, len(r.owners))
 		to := r.filling[owner]
 		if to == nil {
 			to = r.fill(owner, b)

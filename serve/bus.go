@@ -25,6 +25,7 @@ const (
 	roleAll     = "all"     // receives reports and analyzes them
 	roleCollect = "collect" // receives reports and gives them to the bus
 	roleAnalyze = "analyze" // takes reports from the bus
+	roleTables  = "tables"  // has tables for an analyzer
 )
 
 // busSettings say where the bus is that carries datagrams from collectors to the analyzer.
@@ -60,7 +61,21 @@ func (b *busSettings) on() bool { return len(b.URLs) > 0 || b.Embedded != "" }
 // checkRole refuses roles that cannot work.
 func (c *Config) checkRole() error {
 	b := &c.Bus
+	if err := c.Tables.check(c.Role); err != nil {
+		return err
+	}
 	switch c.Role {
+	case roleTables:
+		switch {
+		case b.on():
+			return errors.New("bus: role is tables, which needs no bus; the analyzer relays what it takes from there")
+		case c.Data != "":
+			return errors.New("data: role is tables, which keeps nothing; the analyzer does")
+		case c.Tokens != "" || c.TLS.on():
+			return errors.New(
+				"role tables answers metrics only, in the clear and to everybody; want no tokens and no tls, and http on a loopback address")
+		}
+		return nil
 	case roleAll:
 		if b.on() {
 			return errors.New("bus: role is all, which needs no bus; want collect or analyze, or no bus")
@@ -86,7 +101,7 @@ func (c *Config) checkRole() error {
 			return errors.New("raw_reports: a server that analyzes has none; they are kept with role all only")
 		}
 	default:
-		return fmt.Errorf("role: got %q, want all, collect or analyze", c.Role)
+		return fmt.Errorf("role: got %q, want all, collect, analyze or tables", c.Role)
 	}
 	if !b.on() {
 		return fmt.Errorf("bus: role %s needs urls of servers of NATS, or embedded at the analyzer", c.Role)
@@ -113,7 +128,7 @@ func (c *Config) checkRole() error {
 	if (b.TLS.Cert == "") != (b.TLS.Key == "") {
 		return errors.New("bus: tls: cert and key are needed together")
 	}
-	if _, err := b.tls(); err != nil {
+	if _, err := b.TLS.config(); err != nil {
 		return fmt.Errorf("bus: tls: %w", err)
 	}
 	if b.Embedded == "" {
@@ -142,21 +157,21 @@ func (b *busSettings) ownName() (string, error) {
 	return strings.ReplaceAll(name, ".", "-"), err
 }
 
-// tls returns what connections use; nil: they are in the clear.
-func (b *busSettings) tls() (*tls.Config, error) {
-	if b.TLS == (busTLS{}) {
+// config returns what connections use; nil: they are in the clear.
+func (f *busTLS) config() (*tls.Config, error) {
+	if *f == (busTLS{}) {
 		return nil, nil
 	}
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
-	if b.TLS.CA != "" {
+	if f.CA != "" {
 		var err error
-		if c.RootCAs, err = secure.ReadCAs(b.TLS.CA); err != nil {
+		if c.RootCAs, err = secure.ReadCAs(f.CA); err != nil {
 			return nil, fmt.Errorf("ca: %w", err)
 		}
 		c.ClientCAs = c.RootCAs
 	}
-	if b.TLS.Cert != "" {
-		pair, err := tls.LoadX509KeyPair(b.TLS.Cert, b.TLS.Key)
+	if f.Cert != "" {
+		pair, err := tls.LoadX509KeyPair(f.Cert, f.Key)
 		if err != nil {
 			return nil, err
 		}
@@ -167,7 +182,7 @@ func (b *busSettings) tls() (*tls.Config, error) {
 
 // config returns how to connect.
 func (b *busSettings) config(name string) (bus.Config, error) {
-	secure, err := b.tls()
+	secure, err := b.TLS.config()
 	size, _ := parseSize(b.MaxSize) // checkRole has seen it
 	return bus.Config{
 		URLs: b.URLs, Name: name, Credentials: b.Credentials, NKey: b.NKey, TLS: secure,

@@ -15,7 +15,7 @@ func TestDataDirectory(t *testing.T) {
 	open := func(data string) error {
 		c := DefaultConfig()
 		c.Listen, c.HTTP, c.Data = []string{"udp://127.0.0.1:0"}, "127.0.0.1:0", data
-		s, err := New(&c, io.Discard)
+		s, err := New(t.Context(), &c, io.Discard)
 		if err == nil {
 			s.listener.Close()
 			s.checkpoints.Stop()
@@ -31,7 +31,7 @@ func TestDataDirectory(t *testing.T) {
 	data := t.TempDir()
 	c := DefaultConfig()
 	c.Listen, c.HTTP, c.Data = []string{"udp://127.0.0.1:0"}, "127.0.0.1:0", data
-	s, err := New(&c, io.Discard)
+	s, err := New(t.Context(), &c, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestDataDirectoryGoesAway(t *testing.T) {
 	c := DefaultConfig()
 	c.Listen, c.HTTP, c.Data = []string{"udp://127.0.0.1:0"}, "127.0.0.1:0", data
 	var log bytes.Buffer
-	s, err := New(&c, &log)
+	s, err := New(t.Context(), &c, &log)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,8 +10,9 @@ import (
 // silentAfter is how long after its latest message a collector counts as silent; one that lives sends ten a second.
 const silentAfter = 3 * time.Second
 
-// cluster returns what is known of the bus and of the collectors behind it.
-func (t *busReceiver) cluster() types.Cluster {
+// cluster returns what is known of the bus and of the collectors behind it, and who has the tables.
+func (s *Server) cluster() types.Cluster {
+	t := s.bus
 	now := time.Now()
 	n := t.consumer.Stats()
 	answer := types.Cluster{
@@ -20,7 +21,7 @@ func (t *busReceiver) cluster() types.Cluster {
 			Connected: n.Connected, Servers: t.servers, Pending: n.Pending, Held: n.Held, Duplicates: n.Duplicates,
 			Damaged: n.Damaged, Until: timeOf(t.consumer.Delivered(now.UnixNano())),
 		},
-		Collectors: []types.BusCollector{},
+		Collectors: []types.BusCollector{}, Tables: s.tableServers(),
 	}
 	for _, c := range t.consumer.Collectors() {
 		out := types.BusCollector{

@@ -6,14 +6,10 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
-	"net/http"
 	"path/filepath"
 	"sync"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/waybill-int/waybill/bus"
 	"github.com/waybill-int/waybill/collect"
@@ -28,7 +24,7 @@ type Collector struct {
 	log        *slog.Logger
 	forwarders []*collect.Forwarder
 	publisher  *bus.Publisher
-	listener   net.Listener
+	own        *ownMetrics
 	dir        *datadir.Dir // nil: the spool is in memory
 }
 
@@ -49,9 +45,6 @@ func (k *Collector) open() (err error) {
 	permits, err := c.permits()
 	if err != nil {
 		return err
-	}
-	if k.listener, err = net.Listen("tcp", c.HTTP); err != nil {
-		return fmt.Errorf("listen on http://%s: %w", c.HTTP, err)
 	}
 	name, err := c.Bus.ownName()
 	if err != nil {
@@ -93,7 +86,15 @@ func (k *Collector) open() (err error) {
 	for _, socket := range sockets {
 		k.forwarders = append(k.forwarders, collect.NewForwarder(socket, permits, k.forward))
 	}
-	k.publisher, err = bus.OpenPublisher(config)
+	if k.publisher, err = bus.OpenPublisher(config); err != nil {
+		return err
+	}
+	k.own, err = newOwnMetrics(c.HTTP, k.log, k, func() string {
+		if !k.publisher.Stats().Connected {
+			return "no connection to the bus"
+		}
+		return ""
+	})
 	return err
 }
 
@@ -105,8 +106,8 @@ func (k *Collector) forward(ctx context.Context, d *collect.Datagram, port uint1
 }
 
 func (k *Collector) close() {
-	if k.listener != nil {
-		k.listener.Close()
+	if k.own != nil {
+		_ = k.own.Stop()
 	}
 	if k.dir != nil {
 		k.dir.Close()
@@ -140,13 +141,8 @@ func (k *Collector) Run(ctx context.Context) error {
 	defer stop(nil)
 	publishing := background(k.publisher.Run)
 	publishing.Start()
-	server := &http.Server{
-		Handler: k.handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second,
-		WriteTimeout: 30 * time.Second, MaxHeaderBytes: 64 << 10,
-		ErrorLog: slog.NewLogLogger(k.log.Handler(), slog.LevelDebug),
-	}
-	var answering, receiving sync.WaitGroup
-	answering.Go(func() { _ = server.Serve(k.listener) })
+	k.own.Start()
+	var receiving sync.WaitGroup
 	for _, f := range k.forwarders {
 		receiving.Go(func() {
 			if err := f.Run(ctx); err != nil {
@@ -155,10 +151,8 @@ func (k *Collector) Run(ctx context.Context) error {
 		})
 		k.log.Info("receiving telemetry reports", "address", collect.URL(f.Stats().Address))
 	}
-	k.log.Info("serving metrics", "url", "http://"+k.listener.Addr().String()+"/metrics")
 	receiving.Wait()
-	err := errors.Join(publishing.Stop(), server.Close())
-	answering.Wait()
+	err := errors.Join(publishing.Stop(), k.own.Stop())
 	unsent := uint64(0)
 	for _, f := range k.forwarders {
 		unsent += f.Stats().Unsent
@@ -170,28 +164,6 @@ func (k *Collector) Run(ctx context.Context) error {
 		err = errors.Join(err, cause)
 	}
 	return err
-}
-
-// handler answers whether the collector works, and gives its metrics.
-func (k *Collector) handler() http.Handler {
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(k)
-	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
-	answer := func(w http.ResponseWriter, status int, text string) {
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(status)
-		fmt.Fprintf(w, "{\"status\":%q}\n", text)
-	}
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, "ok") })
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		if !k.publisher.Stats().Connected {
-			answer(w, http.StatusServiceUnavailable, "no connection to the bus")
-			return
-		}
-		answer(w, http.StatusOK, "ok")
-	})
-	return mux
 }
 
 var (

@@ -85,7 +85,8 @@ func (s *Server) components() []component {
 	return append(list, &answering{server: s})
 }
 
-// Run starts all components, and stops them when ctx is done or one of them has failed.
+// Run starts all components, and stops them when ctx is done or one of them has failed. After ErrBeginAnew some of them
+// may still work, and the process should end.
 func (s *Server) Run(ctx context.Context) error {
 	s.failed = make(chan error, len(s.Receivers)+1)
 	list := s.components()
@@ -97,10 +98,24 @@ func (s *Server) Run(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 	case err = <-s.failed:
+	case gone := <-s.tablesGone():
+		return errors.Join(ErrBeginAnew, gone)
 	}
 	s.receiving.Store(false)
-	for _, c := range slices.Backward(list) {
-		err = errors.Join(err, c.Stop())
+	stopped := make(chan error)
+	go func() {
+		for _, c := range slices.Backward(list) {
+			err = errors.Join(err, c.Stop())
+		}
+		stopped <- err
+	}()
+	select {
+	case err = <-stopped:
+	case gone := <-s.tablesGone(): // parts that ask for them stop no more
+		return errors.Join(ErrBeginAnew, gone)
+	}
+	if s.tables != nil {
+		s.tables.Close()
 	}
 	s.sayGoodbye()
 	return err

@@ -34,8 +34,9 @@ type Config struct {
 	TLS             tlsFiles                             `yaml:"tls" doc:"certificates of HTTPS"`
 	OIDC            oidcSettings                         `yaml:"oidc" doc:"a provider of OpenID Connect at which people log in"`
 	ProxyLogin      proxySettings                        `yaml:"proxy_login" doc:"a proxy that logs people in and says in headers who they are"`
-	Role            string                               `yaml:"role" flag:"role" doc:"all; collect: gives what it receives to the bus; analyze: takes it from there"`
+	Role            string                               `yaml:"role" flag:"role" doc:"all; collect: gives what it receives to the bus; analyze: takes it from there; tables: has tables for an analyzer"`
 	Bus             busSettings                          `yaml:"bus" doc:"carries datagrams from collectors to the analyzer"`
+	Tables          tablesSettings                       `yaml:"tables" doc:"where the tables of flows are, if not in the analyzer"`
 	Metrics         string                               `yaml:"metrics" doc:"who may read /metrics: read, or open for everybody"`
 	Query           querySettings                        `yaml:"query" doc:"who may send statements in SQL"`
 	Memory          string                               `yaml:"memory" flag:"memory" doc:"what the tables may grow to; at least 32MiB"`
@@ -171,6 +172,8 @@ func (c *Config) ReadEnvironment() error {
 			c.Role = value
 		case "bus":
 			err = readVariable(name, value, &c.Bus)
+		case "tables":
+			err = readVariable(name, value, &c.Tables)
 		case "metrics":
 			c.Metrics = value
 		case "query":

@@ -150,6 +150,11 @@ bus:
   credentials: /x
   nkey: /x
   tls: {ca: /x, cert: /x, key: /x}
+tables:
+  servers: ["10.0.0.10:7100"]
+  listen: 127.0.0.1:7100
+  insecure: true
+  tls: {ca: /x, cert: /x, key: /x}
 alerts: /x
 log: {level: warn}
 int_dscp: 23

@@ -32,7 +32,7 @@ func serveCounters(t *testing.T, workers int) {
 	c.Points.Compile()
 	c.Names, c.Workers = map[uint32]string{3: "leaf3"}, workers
 	c.Listen, c.HTTP = []string{"sflow://127.0.0.1:0"}, "127.0.0.1:0"
-	s, err := New(&c, io.Discard)
+	s, err := New(t.Context(), &c, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,7 +53,7 @@ func TestDemoRefused(t *testing.T) {
 				}
 			}
 			config.Points.Compile()
-			s, err := New(&config, io.Discard)
+			s, err := New(t.Context(), &config, io.Discard)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -92,7 +92,7 @@ func TestForgedReportsNameNobody(t *testing.T) {
 	c.Listen, c.HTTP = []string{"udp://127.0.0.1:0"}, "127.0.0.1:0"
 	c.Exporters = []ExporterRule{{Source: "127.0.0.2", Nodes: NodeIDs{1, 2}}, {Source: "127.0.0.3", Nodes: NodeIDs{7}}}
 	c.Attacks.Floor, c.Attacks.Learn = attackLimit{Packets: 50}, unit.Duration(time.Second)
-	s, err := New(&c, io.Discard)
+	s, err := New(t.Context(), &c, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

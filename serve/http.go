@@ -38,7 +38,7 @@ func (s *Server) handler() http.Handler {
 		KeptFine: time.Duration(s.Config.Store.Keep10s), KeptMinute: time.Duration(s.Config.Store.Keep1m),
 	}
 	if s.bus != nil {
-		config.Cluster = s.bus.cluster
+		config.Cluster = s.cluster
 	}
 	if s.mitigation != nil {
 		config.Mitigation = s.mitigation

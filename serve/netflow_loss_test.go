@@ -23,7 +23,7 @@ func TestServeIPFIXLoss(t *testing.T) {
 	c.Points.SourceNodes = map[netip.Addr]uint32{netip.MustParseAddr("127.0.0.1"): 3}
 	c.Points.Compile()
 	c.Workers, c.Listen, c.HTTP = 1, []string{"netflow://127.0.0.1:0"}, "127.0.0.1:0"
-	s, err := New(&c, io.Discard)
+	s, err := New(t.Context(), &c, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ func TestServeNetFlow(t *testing.T) {
 	c.Points.Compile()
 	c.Names, c.Workers = map[uint32]string{3: "leaf3"}, 1
 	c.Listen, c.HTTP = []string{"netflow://127.0.0.1:0"}, "127.0.0.1:0"
-	s, err := New(&c, io.Discard)
+	s, err := New(t.Context(), &c, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

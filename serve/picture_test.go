@@ -159,7 +159,7 @@ func TestHalfOfTheSwitchesHaveINT(t *testing.T) {
 	c.Points.Compile()
 	c.Names, c.Workers, c.Data = names, 1, filepath.Join(t.TempDir(), "data")
 	c.Listen, c.HTTP = []string{"udp://127.0.0.1:0", "sflow://127.0.0.1:0"}, "127.0.0.1:0"
-	s, err := New(&c, io.Discard)
+	s, err := New(t.Context(), &c, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

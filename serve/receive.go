@@ -13,7 +13,7 @@ import (
 
 // owners returns what a receiver hands its reports to.
 func (s *Server) owners() []collect.Dispatcher {
-	if len(s.queues) == 0 {
+	if len(s.shards) == 1 {
 		return []collect.Dispatcher{collect.Inline(s.shards[0])}
 	}
 	owners := make([]collect.Dispatcher, len(s.queues))
@@ -134,7 +134,11 @@ func (s *Server) newReceivers() error {
 		sockets = append(sockets, s.busSocket())
 		exporters := ledger.NewExporters(exporterLimit(memory, 1))
 		s.Collector.Exporters = append(s.Collector.Exporters, exporters)
-		s.Receivers = append(s.Receivers, collect.NewReceiver(nil, s.settings.Load(), exporters, s.owners()))
+		receiver := collect.NewReceiver(nil, s.settings.Load(), exporters, s.owners())
+		if s.tables != nil {
+			receiver.RelayTo(s.tables.Relays())
+		}
+		s.Receivers = append(s.Receivers, receiver)
 	}
 	s.ledger = ledger.New(s.Collector.Exporters, sockets, s.Collector.Names, s.Collector)
 	return nil

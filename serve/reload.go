@@ -97,6 +97,9 @@ func (s *Server) take(ctx context.Context, next *Config) error {
 	for _, r := range s.Receivers {
 		r.Use(settings)
 	}
+	if s.tables != nil {
+		s.tables.Use(settings.Points)
+	}
 	configured, _ := next.configured(s.inventory.Use(next.inventory))
 	s.Collector.Configure(configured)
 	if !reflect.DeepEqual(s.current.policy, next.policy) {

@@ -37,7 +37,7 @@ func TestReloadUnderLoad(t *testing.T) {
 	}
 	start := *turns[0]
 	start.Again = next
-	s, err := New(&start, io.Discard)
+	s, err := New(t.Context(), &start, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -69,7 +69,10 @@ func (s *Server) scan(ctx context.Context) {
 
 // shardTasks returns what lets the shards take their reports and know the time.
 func (s *Server) shardTasks() []func(context.Context) {
-	if len(s.queues) == 0 {
+	switch {
+	case s.tables != nil:
+		return []func(context.Context){s.tables.Run}
+	case len(s.queues) == 0:
 		return []func(context.Context){s.tick}
 	}
 	var list []func(context.Context)

@@ -21,7 +21,7 @@ func TestFirstReportsAreNews(t *testing.T) {
 	if err := c.Check(); err != nil {
 		t.Fatal(err)
 	}
-	s, err := New(&c, io.Discard)
+	s, err := New(t.Context(), &c, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

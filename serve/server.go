@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -30,6 +31,7 @@ import (
 	"github.com/waybill-int/waybill/mitigate"
 	"github.com/waybill-int/waybill/mitigate/bgp"
 	"github.com/waybill-int/waybill/store"
+	"github.com/waybill-int/waybill/tables"
 )
 
 // MaxEvents is how many events that go on are kept, and how many that are over.
@@ -44,6 +46,7 @@ type Server struct {
 	dialects    *dialectNotices
 	Collector   *analyze.Collector
 	shards      []*analyze.Shard // of the Collector, in this process
+	tables      *tables.Analyzer // its shards are in others; nil: they are here
 	Events      *eventlog.Log
 	scanner     *scan.Scanner
 	bursts      *burst.Log
@@ -82,7 +85,8 @@ type Server struct {
 }
 
 // New opens all files and sockets, so that what cannot be opened is known before anything runs.
-func New(c *Config, logTo io.Writer) (*Server, error) {
+// It waits for tables that are in other processes until ctx is done.
+func New(ctx context.Context, c *Config, logTo io.Writer) (*Server, error) {
 	s := &Server{
 		Config: c, current: c, level: new(slog.LevelVar), Events: eventlog.New(MaxEvents),
 		stopping: make(chan struct{}),
@@ -94,7 +98,7 @@ func New(c *Config, logTo io.Writer) (*Server, error) {
 	s.troubles = store.NewTroubles(s.log)
 	s.dialects = newDialectNotices(s.points, s.log)
 	for _, open := range []func() error{
-		s.openAccess, s.newTables, s.openSockets, s.newReceivers, s.openData, s.openBus, s.newScanner, s.openKeeper,
+		s.openAccess, func() error { return s.newTables(ctx) }, s.openSockets, s.newReceivers, s.openData, s.openBus, s.newScanner, s.openKeeper,
 		s.openRawReports, s.listenHTTP, s.openAlerts, s.openMitigation,
 		s.openExports,
 	} {
@@ -112,7 +116,7 @@ func New(c *Config, logTo io.Writer) (*Server, error) {
 }
 
 // newTables makes the tables, a part of them for each worker.
-func (s *Server) newTables() error {
+func (s *Server) newTables(ctx context.Context) error {
 	c := s.Config
 	settings, err := c.settings()
 	if err != nil {
@@ -126,13 +130,16 @@ func (s *Server) newTables() error {
 	}
 	s.Collector.Configure(configured)
 	memory, _ := parseSize(c.Memory)
-	config := analyze.ConfigFor(tableMemory(c, memory), c.Workers)
-	config.HashSeed = rand.Uint64()
 	s.bursts = burst.NewLog(memory / 64)
+	debug.SetMemoryLimit(int64(memory))
+	if len(c.Tables.Servers) > 0 {
+		return s.openTables(ctx)
+	}
+	config := c.tableConfig()
+	config.HashSeed = rand.Uint64()
 	if c.policy != nil {
 		config.Policy = c.policy
 	}
-	debug.SetMemoryLimit(int64(memory))
 	for range c.Workers {
 		shard := analyze.NewShard(config)
 		shard.Delivered = s.delivered

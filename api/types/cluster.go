@@ -9,6 +9,17 @@ type Cluster struct {
 	// Bus is what carries reports here; null where one server does everything.
 	Bus        *Bus           `json:"bus"`
 	Collectors []BusCollector `json:"collectors"` // by name
+	Tables     []TableServer  `json:"tables"`     // empty where the tables of flows are in this server
+}
+
+// A TableServer has tables of flows for the server that analyzes.
+type TableServer struct {
+	Address      string `json:"address"`
+	Shards       int    `json:"shards"`
+	Reports      uint64 `json:"reports"` // that its tables got
+	Flows        int    `json:"flows"`
+	FlowLimit    int    `json:"flow_limit"` // flows for which it has room
+	RelayedBytes uint64 `json:"relayed_bytes"`
 }
 
 // A Bus carries datagrams from collectors to the server that analyzes them.

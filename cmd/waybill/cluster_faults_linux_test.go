@@ -18,20 +18,27 @@ import (
 // partitionedGroup is the group of the collector that a partition cuts off: the kernel's filter tells it by that.
 const partitionedGroup = 54321
 
-// A faultyCluster is three servers of NATS that keep all datagrams three times, two collectors and an analyzer.
+// A faultyCluster is three servers of NATS that keep all datagrams three times, two collectors, an analyzer and two
+// servers that have its tables.
 type faultyCluster struct {
 	clusterOfTest
 	nats        *natsCluster
 	web, config string // of the analyzer
+	tables      [2]*process
+	tableOf     [2]string // configuration of each
 }
 
 func startFaultyCluster(t *testing.T) (c *faultyCluster, data string) {
 	t.Helper()
 	c = &faultyCluster{clusterOfTest: clusterOfTest{t: t}, nats: startNATS(t), web: test.FreePort(t, "tcp")}
 	data = t.TempDir()
-	c.config = fmt.Sprintf(
-		"role: analyze\nworkers: 2\nhttp: %s\ndata: %s\nbus: {urls: [%s], replicas: 3, max_size: 16MiB}\n",
-		c.web, data, strings.Join(c.nats.urls, ", "))
+	var servers [2]string
+	for i := range servers {
+		servers[i], c.tableOf[i] = tablesConfig(t)
+		c.tables[i] = startRoleAt(t, c.tableOf[i])
+	}
+	c.config = fmt.Sprintf("role: analyze\nhttp: %s\ndata: %s\nbus: {urls: [%s], replicas: 3, max_size: 16MiB}\n"+
+		"tables: {servers: [%s]}\n", c.web, data, strings.Join(c.nats.urls, ", "), strings.Join(servers[:], ", "))
 	c.analyzer = startRole(t, c.web, c.config)
 	for _, network := range []string{"127.0.21", "127.0.22"} {
 		c.add(network, c.nats.urls...)
@@ -73,6 +80,18 @@ func (c *faultyCluster) killServer(i int) {
 	c.check("a server of the bus is gone")
 	c.nats.start(i)
 	c.sendAll(200)
+}
+
+// killTables kills a server that has tables, while reports come. The analyzer begins anew when it is back.
+func (c *faultyCluster) killTables(i int) {
+	c.tables[i].kill()
+	c.sendAll(300)
+	c.tables[i] = startRoleAt(c.t, c.tableOf[i])
+	c.sendAll(200)
+	test.Eventually(c.t, "an analyzer that answers", func() bool {
+		var l struct{}
+		return c.analyzer.ask("/api/v1/loss", &l) == nil
+	})
 }
 
 // partition lets nothing of a collector come to the bus, for more than it takes to send some.
@@ -178,6 +197,10 @@ func (c *faultyCluster) fill() {
 func (c *faultyCluster) upgrade() {
 	c.analyzer.terminate(c.t)
 	c.sendAll(200)
+	for i, tables := range c.tables {
+		tables.terminate(c.t)
+		c.tables[i] = startRoleAt(c.t, c.tableOf[i])
+	}
 	c.analyzer = startRole(c.t, c.web, c.config)
 	c.check("the analyzer was upgraded")
 	for _, k := range c.collectors {
@@ -215,6 +238,7 @@ func TestClusterFaults(t *testing.T) {
 			do   func()
 		}{
 			{"a server was killed", func() { c.killServer(g.IntN(3)) }},
+			{"tables were killed", func() { c.killTables(g.IntN(2)) }},
 			{"a collector was killed", func() {
 				c.collectors[0].killAndStart(t)
 				c.sendAll(200)

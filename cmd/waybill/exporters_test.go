@@ -157,7 +157,7 @@ func TestServeSaysRefused(t *testing.T) {
 	c.Listen, c.HTTP = []string{"udp://127.0.0.1:0"}, "127.0.0.1:0"
 	c.Exporters = []serve.ExporterRule{{Source: "192.0.2.1"}}
 	c.Points.Compile()
-	s, err := serve.New(&c, log)
+	s, err := serve.New(t.Context(), &c, log)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,6 +23,7 @@ import (
 type clusterOfProof struct {
 	urls      []string // of the bus
 	addresses []string // of the collectors
+	tables    []string // addresses of servers that have them; empty: the analyzer does
 	store     string   // of a database of ClickHouse
 	data      string   // directory of the analyzer
 }
@@ -31,7 +32,7 @@ type clusterOfProof struct {
 // takes a tenth of a second for whatever it is given.
 const inFlightByBus = 2048
 
-func startClusterOfProof(t *testing.T, kafka bool) *clusterOfProof {
+func startClusterOfProof(t *testing.T, kafka, apart bool) *clusterOfProof {
 	t.Helper()
 	c := &clusterOfProof{store: chdb.Start(t), data: t.TempDir()}
 	if kafka {
@@ -45,6 +46,13 @@ func startClusterOfProof(t *testing.T, kafka bool) *clusterOfProof {
 		}
 	} else {
 		c.urls = startNATS(t).urls
+	}
+	for range 3 {
+		if apart {
+			address, config := tablesConfig(t)
+			startRoleAt(t, config)
+			c.tables = append(c.tables, address)
+		}
 	}
 	all := clusterOfTest{t: t}
 	for _, network := range []string{"127.0.31", "127.0.32"} {
@@ -62,6 +70,7 @@ func (c *clusterOfProof) configure(s *serve.Config) {
 	s.Role = "analyze" // which listens on nothing
 	s.Bus.URLs, s.Bus.Replicas, s.Bus.MaxSize = c.urls, 3, "64MiB"
 	s.Data = c.data
+	s.Tables.Servers, s.Version = c.tables, version
 	address, database := path.Split(c.store)
 	to := newOf(&s.Store.ClickHouse)
 	to.URL, to.Database = strings.TrimSuffix(address, "/"), database
@@ -109,8 +118,8 @@ func (c *clusterOfProof) checkStored(t *testing.T, flows []telemetry.Flow) {
 }
 
 // What a cluster says of an emulated network is what the network knows of itself, as in TestProof: reports come by two
-// collectors and three servers of the bus, and are put in the order in which they arrived. ClickHouse has the same of
-// every flow.
+// collectors and three servers of the bus, and are put in the order in which they arrived. Three servers have the tables,
+// or the analyzer has. ClickHouse has the same of every flow.
 func TestProofByBus(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(test.Root(), "scenarios/*.yaml"))
 	if err != nil || len(files) == 0 {
@@ -128,8 +137,9 @@ func TestProofByBus(t *testing.T) {
 			d = dialects[0]
 		}
 		t.Run(name+"/"+d.name, func(t *testing.T) {
-			kafka := (uint64(i)+round/uint64(len(dialects)))%2 > 0
-			proveUndisturbed(t, func() (string, bool) { return prove(t, file, &d, startClusterOfProof(t, kafka)) })
+			turn := uint64(i) + round/uint64(len(dialects))
+			kafka, apart := turn%2 > 0, turn%4 < 3
+			proveUndisturbed(t, func() (string, bool) { return prove(t, file, &d, startClusterOfProof(t, kafka, apart)) })
 		})
 	}
 }

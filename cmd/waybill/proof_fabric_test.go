@@ -97,15 +97,23 @@ type pacedSink struct {
 // longestDelay is how long postcards wait for others in reports that were not handed over yet.
 const longestDelay = 5 * time.Second
 
+// deliveredOf returns what an owner is told of what is on its way.
+func deliveredOf(owner analyze.Owner) *func(int64) int64 {
+	if r, ok := owner.(*analyze.Remote); ok {
+		return &r.Delivered
+	}
+	return &owner.(*analyze.Shard).Delivered
+}
+
 // holdDelivery has the tables of a server that does not run yet know that reports are on their way, until it is false.
 // On a slow machine a switch sends half a second behind what the scenario says, and more.
 func holdDelivery(s *serve.Server) *atomic.Bool {
 	sending, since := &atomic.Bool{}, time.Now().UnixNano()
 	sending.Store(true)
 	for _, owner := range s.Collector.Owners {
-		shard := owner.(*analyze.Shard)
-		delivered := shard.Delivered
-		shard.Delivered = func(nowNs int64) int64 {
+		of := deliveredOf(owner)
+		delivered := *of
+		*of = func(nowNs int64) int64 {
 			if sending.Load() {
 				return since
 			}

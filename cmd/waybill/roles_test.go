@@ -25,6 +25,20 @@ func startRole(t *testing.T, http, config string, change ...func(*exec.Cmd)) *pr
 	return startProcess(t, http, "/healthz", "serve --config "+file, change...)
 }
 
+// tablesConfig returns the configuration of a server that has tables, two of them, for an analyzer, and where.
+func tablesConfig(t *testing.T) (address, config string) {
+	t.Helper()
+	address = test.FreePort(t, "tcp")
+	return address, fmt.Sprintf("role: tables\nworkers: 2\nmemory: 128MiB\ntables: {listen: %s}\n", address)
+}
+
+// startRoleAt is startRole for what answers about itself only, wherever that is.
+func startRoleAt(t *testing.T, config string) *process {
+	t.Helper()
+	web := test.FreePort(t, "tcp")
+	return startRole(t, web, config+"http: "+web+"\n")
+}
+
 func (p *process) kill() {
 	p.Process.Kill()
 	p.Wait()

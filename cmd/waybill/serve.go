@@ -3,6 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
+	"os"
 	"os/signal"
 	"syscall"
 
@@ -29,6 +32,7 @@ console, the API and metrics over HTTP. The configuration comes from --config FI
   waybill serve --listen xdp://eth0:8555 --listen packet://tap0:8555
   waybill serve --data /var/lib/waybill
   waybill serve --role collect --config collector.yaml
+  waybill serve --role tables --config tables.yaml
   waybill serve --config waybill.yaml --check`,
 		Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -41,18 +45,28 @@ console, the API and metrics over HTTP. The configuration comes from --config FI
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
-			if c.Role == "collect" {
+			switch c.Role {
+			case "collect":
 				k, err := serve.NewCollector(c, cmd.ErrOrStderr())
 				if err != nil {
 					return err
 				}
 				return k.Run(ctx)
+			case "tables":
+				t, err := serve.NewTables(c, cmd.ErrOrStderr())
+				if err != nil {
+					return err
+				}
+				return t.Run(ctx)
 			}
-			s, err := serve.New(c, cmd.ErrOrStderr())
+			s, err := serve.New(ctx, c, cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
-			return s.Run(ctx)
+			if err = s.Run(ctx); errors.Is(err, serve.ErrBeginAnew) && ctx.Err() == nil {
+				return beginAnew(cmd.ErrOrStderr(), err)
+			}
+			return err
 		},
 	}
 	f := cmd.Flags()
@@ -61,9 +75,9 @@ console, the API and metrics over HTTP. The configuration comes from --config FI
 	f.BoolVar(&dump, "dump", false, "print the configuration and exit")
 	f.StringArrayVar(&flags.Listen, "listen", flags.Listen, "`ADDRESS` to receive reports on: udp://HOST:PORT, xdp://INTERFACE:PORT or packet://INTERFACE:PORT; may be repeated")
 	f.StringVar(&flags.Role, "role", flags.Role,
-		"`ROLE`: all; collect, which gives what it receives to the bus; analyze, which takes it from there")
+		"`ROLE`: all; collect, which gives what it receives to the bus; analyze, which takes it from there; tables, which has tables for that")
 	_ = cmd.RegisterFlagCompletionFunc("role",
-		cobra.FixedCompletions([]string{"all", "collect", "analyze"}, cobra.ShellCompDirectiveNoFileComp))
+		cobra.FixedCompletions([]string{"all", "collect", "analyze", "tables"}, cobra.ShellCompDirectiveNoFileComp))
 	f.StringVar(&flags.HTTP, "http", flags.HTTP,
 		"`ADDRESS` of console, API and metrics; without a host only this machine")
 	f.BoolVar(&flags.Insecure, "insecure", false,
@@ -93,6 +107,16 @@ console, the API and metrics over HTTP. The configuration comes from --config FI
 	cli.LogLevelVar(cmd, &flags.Log.Level)
 	points.register(f)
 	return cmd
+}
+
+// beginAnew runs the program again in this process, as whoever starts it would.
+func beginAnew(logTo io.Writer, why error) error {
+	command.NewLogger(logTo, new(slog.LevelVar)).Warn("beginning anew at the latest checkpoint", "error", why)
+	program, err := os.Executable()
+	if err == nil {
+		err = syscall.Exec(program, os.Args, os.Environ())
+	}
+	return errors.Join(why, err)
 }
 
 // loadServeConfig puts file, environment and flags together.

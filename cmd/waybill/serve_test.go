@@ -52,7 +52,7 @@ func newServer(t *testing.T, change func(*serve.Config)) *serve.Server {
 	if err := c.Check(); err != nil {
 		t.Fatal(err)
 	}
-	s, err := serve.New(&c, io.Discard)
+	s, err := serve.New(t.Context(), &c, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -351,6 +351,7 @@ export interface components {
             collectors: components["schemas"]["BusCollector"][] | null;
             generated_at: string;
             role: string;
+            tables: components["schemas"]["TableServer"][] | null;
         };
         Completeness: {
             below: components["schemas"]["NodeArrival"][] | null;
@@ -1678,6 +1679,14 @@ export interface components {
             reports: number;
             stored: number;
             waiting: number;
+        };
+        TableServer: {
+            address: string;
+            flow_limit: number;
+            flows: number;
+            relayed_bytes: number;
+            reports: number;
+            shards: number;
         };
         TestResult: {
             error?: string;
