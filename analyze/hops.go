@@ -40,13 +40,7 @@ func (c *Collector) Hops() []telemetry.NodeHop {
 			h.missing += p.missingAt(i)
 			told.ofHop(p, i).AddTo(&h.sample, p.packets+at.parts)
 			h.latency.Merge(&at.latency)
-			if last.Before(h.Last) { // the latest packet has the last word
-				older := at.queue
-				older.merge(&h.queue)
-				h.queue = older
-			} else {
-				h.queue.merge(&at.queue)
-			}
+			h.queue.merge(&at.queue, !last.Before(h.Last))
 			if first.Before(h.First) {
 				h.First = first
 			}

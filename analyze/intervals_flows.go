@@ -150,8 +150,8 @@ type flowCounts struct {
 	next        int                      // place to go on from; 0: these were the last ones
 }
 
-// flowsSince returns what was counted of flows since they were given last, of some from a place on, and the reports that
-// it is of.
+// flowsSince returns what was counted of flows since they were given last, of some from a place on, and the reports
+// that it is of.
 func (s *Shard) flowsSince(from int) (c flowCounts) {
 	p := s.intervals
 	for ; ; from += flowsUnderLock {

@@ -31,8 +31,8 @@ type hopCount struct {
 	use     telemetry.UtilizationSum
 }
 
-// pathsSince returns what paths counted since they were given last: of some from a place on, and the place to go on from;
-// 0: these were the last ones. told is what nodes tell of, and only to be read from now on.
+// pathsSince returns what paths counted since they were given last: of some from a place on, and the place to go on
+// from; 0: these were the last ones. told is what nodes tell of, and only to be read from now on.
 func (s *Shard) pathsSince(from int, told *samples) (list []pathCount, next int) {
 	var none path
 	var hops []hopCount

@@ -13,8 +13,8 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// An Owner owns flows, and counts all that is reported of them: a Shard, or a Remote. What it gives and takes are values, and what
-// it adds to stays its caller's.
+// An Owner owns flows, and counts all that is reported of them: a Shard, or a Remote. What it gives and takes are
+// values, and what it adds to stays its caller's.
 type Owner interface {
 	scan.Owner
 

@@ -39,13 +39,14 @@ func (q *queueStat) answer(unit telemetry.QueueUnit) *telemetry.Queue {
 	}
 }
 
-func (q *queueStat) merge(o *queueStat) {
+// merge adds what o counted, whose last value may be a later one.
+func (q *queueStat) merge(o *queueStat, later bool) {
+	if o.count > 0 && (later || q.count == 0) {
+		q.last, q.id = o.last, o.id
+	}
 	q.sum += o.sum
 	q.count += o.count
 	q.max = max(q.max, o.max)
-	if o.count > 0 {
-		q.last, q.id = o.last, o.id
-	}
 }
 
 type pathHop struct {
@@ -176,7 +177,7 @@ func (t *pathTable) get(route []topology.HopKey, nowNs int64) uint32 {
 func (p *path) merge(o *path) {
 	for i := range p.hops {
 		p.hops[i].latency.Merge(&o.hops[i].latency)
-		p.hops[i].queue.merge(&o.hops[i].queue)
+		p.hops[i].queue.merge(&o.hops[i].queue, o.last > p.last)
 		p.hops[i].utilization.MergeUse(&o.hops[i].utilization)
 		p.hops[i].parts += o.hops[i].parts
 	}

@@ -97,8 +97,8 @@ func (s *portSample) add(n reporting.Sample, packets uint64, missing int64) {
 	s.missing += missing
 }
 
-// sampleOf returns of which packets the figures of a queue tell. byEvent says that some of them are there since the queue
-// was long.
+// sampleOf returns of which packets the figures of a queue tell. byEvent says that some of them are there since the
+// queue was long.
 func sampleOf(q *queue.Key, at map[topology.PortKey]*portSample, byEvent bool) reporting.Sample {
 	a := reporting.Sample{Complete: -1}
 	if port := at[topology.PortKey{Node: q.Node, Port: q.Port, HasPort: q.HasPort}]; port != nil {

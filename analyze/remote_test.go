@@ -59,9 +59,9 @@ func answersOf(v *virtualCollector, of *Intervals, nowNs int64) map[string]any {
 	bursts, _ := v.bursts.Bursts(anyBurst, burst.ByLast, math.MaxInt)
 	waiting, err := v.Waiting()
 	answers := map[string]any{
-		"flows": flows, "number of flows": total, "one flow": one, "paths": paths, "nodes": v.Nodes(), "links": v.Links(),
-		"queues": v.Queues(), "histograms": v.QueueHistograms(), "drops": v.Drops(nil), "hosts": hosts,
-		"hosts left out": left, "topology": v.Topology(), "ports": v.Ports(), "clocks": v.Clocks(),
+		"flows": flows, "number of flows": total, "one flow": one, "paths": paths, "nodes": v.Nodes(),
+		"links": v.Links(), "queues": v.Queues(), "histograms": v.QueueHistograms(), "drops": v.Drops(nil),
+		"hosts": hosts, "hosts left out": left, "topology": v.Topology(), "ports": v.Ports(), "clocks": v.Clocks(),
 		"counters": v.Counters(), "hops": v.Hops(), "completeness": v.Completeness(), "events": events,
 		"bursts": bursts, "table loss": v.TableLoss(), "drop counters": v.DropCounters(), "waiting": len(waiting),
 		"error": err, "ungiven": of.Ungiven(), "dispositions": len(v.TakeDispositions(nil)),

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -110,18 +111,20 @@ func (h *flowHeap) offer(ref flowRef, most int) {
 	}
 }
 
-// Flows returns the first flows of an order and how many match in all. Owners are asked one after the other, and locked
-// for short whiles, so that the answer is of about now, not of one moment.
+// Flows returns the first flows of an order and how many match in all. Owners are asked side by side, and locked for
+// short whiles, so that the answer is of about now, not of one moment.
 func (c *Collector) Flows(q FlowFilter) (flows []telemetry.Flow, total int) {
 	var best flowHeap
 	ranking := flowRanking{q.Which, q.Order, q.Ascending, q.After, q.Offset + q.Limit}
 	told := c.samples()
-	for owner, s := range c.Owners {
-		first, n := s.rankFlows(&ranking, q.Stop, &told)
-		if isClosed(q.Stop) {
-			return nil, 0
-		}
-		total += n
+	ranked := make([]flowHeap, len(c.Owners))
+	totals := make([]int, len(c.Owners))
+	c.each(func(owner int, o Owner) { ranked[owner], totals[owner] = o.rankFlows(&ranking, q.Stop, &told) })
+	if isClosed(q.Stop) {
+		return nil, 0
+	}
+	for owner, first := range ranked {
+		total += totals[owner]
 		for _, ref := range first {
 			ref.owner = owner
 			best.offer(ref, ranking.most)
@@ -134,11 +137,11 @@ func (c *Collector) Flows(q FlowFilter) (flows []telemetry.Flow, total int) {
 		of[ref.owner] = append(of[ref.owner], ref)
 	}
 	answers := make([][]telemetry.Flow, len(c.Owners))
-	for owner, refs := range of {
-		if len(refs) > 0 {
-			answers[owner] = c.Owners[owner].answerFlows(refs, &told)
+	c.each(func(owner int, o Owner) {
+		if len(of[owner]) > 0 {
+			answers[owner] = o.answerFlows(of[owner], &told)
 		}
-	}
+	})
 	flows = make([]telemetry.Flow, 0, len(best))
 	for _, ref := range best {
 		list := &answers[ref.owner]
@@ -149,6 +152,15 @@ func (c *Collector) Flows(q FlowFilter) (flows []telemetry.Flow, total int) {
 		*list = (*list)[1:]
 	}
 	return flows, total
+}
+
+// each calls a function for all owners side by side, and waits.
+func (c *Collector) each(ask func(owner int, o Owner)) {
+	var asking sync.WaitGroup
+	for owner, o := range c.Owners {
+		asking.Go(func() { ask(owner, o) })
+	}
+	asking.Wait()
 }
 
 // isClosed reports whether nobody waits for the answer any more.

@@ -69,7 +69,8 @@ func queuedAt(t *testing.T, ports ...uint32) Config {
 	}
 	for i := range batch.Reports {
 		r := &batch.Reports[i]
-		f.Owners[r.Flow.ShardOf(2)].(*analyze.Shard).Process(&telemetry.Batch{Reports: []telemetry.Report{*r}}, f.now.UnixNano())
+		shard := f.Owners[r.Flow.ShardOf(2)].(*analyze.Shard)
+		shard.Process(&telemetry.Batch{Reports: []telemetry.Report{*r}}, f.now.UnixNano())
 	}
 	for range 20 {
 		f.now = f.now.Add(time.Duration(scan.TickNs))

@@ -105,7 +105,8 @@ func (r *Relayed) Take(datagrams []byte, origin telemetry.Origin, nowNs int64) e
 		if len(datagrams) < relayedHead {
 			return ErrRelayed
 		}
-		source := netip.AddrPortFrom(netip.AddrFrom16([16]byte(datagrams)).Unmap(), binary.BigEndian.Uint16(datagrams[16:]))
+		address := netip.AddrFrom16([16]byte(datagrams)).Unmap()
+		source := netip.AddrPortFrom(address, binary.BigEndian.Uint16(datagrams[16:]))
 		port := binary.BigEndian.Uint16(datagrams[18:])
 		account := binary.BigEndian.Uint32(datagrams[20:])
 		length := int(binary.BigEndian.Uint16(datagrams[24:]))

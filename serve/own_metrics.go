@@ -22,7 +22,8 @@ type ownMetrics struct {
 }
 
 // newOwnMetrics listens on an address. notReady says why the process is not ready; "": it is.
-func newOwnMetrics(address string, log *slog.Logger, of prometheus.Collector, notReady func() string) (*ownMetrics, error) {
+func newOwnMetrics(address string, log *slog.Logger, of prometheus.Collector, notReady func() string,
+) (*ownMetrics, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("listen on http://%s: %w", address, err)

@@ -84,8 +84,8 @@ type Server struct {
 	opened       []func()      // what closes what New has opened, if it fails
 }
 
-// New opens all files and sockets, so that what cannot be opened is known before anything runs.
-// It waits for tables that are in other processes until ctx is done.
+// New opens all files and sockets, so that what cannot be opened is known before anything runs. It waits for tables
+// that are in other processes until ctx is done.
 func New(ctx context.Context, c *Config, logTo io.Writer) (*Server, error) {
 	s := &Server{
 		Config: c, current: c, level: new(slog.LevelVar), Events: eventlog.New(MaxEvents),
@@ -98,8 +98,8 @@ func New(ctx context.Context, c *Config, logTo io.Writer) (*Server, error) {
 	s.troubles = store.NewTroubles(s.log)
 	s.dialects = newDialectNotices(s.points, s.log)
 	for _, open := range []func() error{
-		s.openAccess, func() error { return s.newTables(ctx) }, s.openSockets, s.newReceivers, s.openData, s.openBus, s.newScanner, s.openKeeper,
-		s.openRawReports, s.listenHTTP, s.openAlerts, s.openMitigation,
+		s.openAccess, func() error { return s.newTables(ctx) }, s.openSockets, s.newReceivers, s.openData, s.openBus,
+		s.newScanner, s.openKeeper, s.openRawReports, s.listenHTTP, s.openAlerts, s.openMitigation,
 		s.openExports,
 	} {
 		if err := open(); err != nil {

@@ -58,12 +58,14 @@ type owner struct {
 
 const (
 	// window is how many frames may be on their way to a shard: then who relays waits.
-	window = 32
+	window = 256
 	// mostAsking is how many questions a shard is asked at a time.
 	mostAsking = 8
 	// silentFor is how long an answer may take to what comes in order, which the server does at once. Behind that it is
 	// taken for gone. A question beside it may be about all flows.
 	silentFor, thinksFor = 20 * time.Second, 5 * time.Minute
+	// flushAfter is how long datagrams may wait for others to be sent with them.
+	flushAfter = time.Millisecond
 	// againAfter is how often a server is tried that is not there at the start.
 	againAfter = time.Second
 )
@@ -78,7 +80,8 @@ func Open(ctx context.Context, c Config) (*Analyzer, error) {
 		}
 		for slot := range shards {
 			o := &owner{
-				analyzer: a, address: address, slot: slot, index: len(a.owners), asking: make(chan struct{}, mostAsking),
+				analyzer: a, address: address, slot: slot, index: len(a.owners),
+				asking: make(chan struct{}, mostAsking),
 			}
 			a.owners = append(a.owners, o)
 			a.remotes = append(a.remotes, &analyze.Remote{Transport: o, Delivered: c.Delivered})
@@ -333,10 +336,11 @@ type link struct {
 	fail     func(error)
 	patience time.Duration
 
-	mu      sync.Mutex // of w
-	w       *bufio.Writer
-	waiting chan pending
-	stopped chan struct{} // closed when nobody asks any more
+	mu       sync.Mutex // of w
+	w        *bufio.Writer
+	flushing bool // w is flushed soon
+	waiting  chan pending
+	stopped  chan struct{} // closed when nobody asks any more
 }
 
 // A pending is a frame whose answer has not come. Who waits for it is told by closing answered.
@@ -345,16 +349,37 @@ type pending struct {
 	answered chan struct{}      // nil: nobody waits
 }
 
-// send sends a frame. It waits while too many are on their way, and for ever when the server is gone.
+// send sends a frame: at once if somebody waits for the answer, or else with those that come within flushAfter. It
+// waits while too many are on their way, and for ever when the server is gone.
 func (l *link) send(k kind, read func([]byte) error, answered chan struct{}, parts ...[]byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.waiting <- pending{read, answered}
-	err := writeFrame(l.w, byte(k), parts...)
-	if err == nil {
-		err = l.w.Flush()
+	select {
+	case l.waiting <- pending{read, answered}:
+	default:
+		l.flush() // what is answered makes room
+		l.waiting <- pending{read, answered}
 	}
-	if err != nil {
+	if err := writeFrame(l.w, byte(k), parts...); err != nil {
+		l.broken(err)
+	}
+	switch {
+	case answered != nil:
+		l.flush()
+	case !l.flushing:
+		l.flushing = true
+		time.AfterFunc(flushAfter, func() {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.flushing = false
+			l.flush()
+		})
+	}
+}
+
+// flush sends what was written. The link is locked.
+func (l *link) flush() {
+	if err := l.w.Flush(); err != nil {
 		l.broken(err)
 	}
 }

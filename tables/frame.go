@@ -120,6 +120,11 @@ func pointsOf(c *codepoint.Config) *points {
 // config returns the compiled configuration.
 func (p *points) config() (*codepoint.Config, error) {
 	c := &codepoint.Config{Points: p.Points, SourceNodes: p.SourceNodes}
+	for id, d := range p.Points.Domains {
+		if d == nil {
+			return nil, fmt.Errorf("domain %d has no content", id)
+		}
+	}
 	for _, r := range p.Rules {
 		d, err := codepoint.FindDialect(r.Dialect)
 		if err != nil {

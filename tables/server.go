@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -203,8 +204,8 @@ func (s *Server) greet(conn net.Conn, h *hello) (*shard, error) {
 // maxShards bounds the shards of an analyzer.
 const maxShards = 4096
 
-// begin makes the session of an analyzer that of now. What was there before it is of no use to anybody: an analyzer that
-// begins has no shards, and takes again what they would have counted. The server is locked.
+// begin makes the session of an analyzer that of now. What was there before it is of no use to anybody: an analyzer
+// that begins has no shards, and takes again what they would have counted. The server is locked.
 func (s *Server) begin(h *hello) {
 	if s.session != nil && s.session.id == h.Session {
 		return
@@ -230,8 +231,16 @@ func (s *Server) newShard(h *hello) *shard {
 	return of
 }
 
-// take takes a frame, and returns the answer.
+// take takes a frame, and returns the answer. What it cannot take ends the connection, and nothing else: the analyzer
+// begins anew with other shards.
 func (s *Server) take(of *shard, k kind, content []byte) (answer []byte, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the tables failed: %v", p)
+			s.config.Log.Error("the tables failed, and an analyzer has to begin anew", "reason", fmt.Sprint(p),
+				"stack", string(debug.Stack()))
+		}
+	}()
 	switch k {
 	case kindDatagrams:
 		s.received.Add(uint64(len(content)))
@@ -275,7 +284,8 @@ type ServerStats struct {
 // Stats returns how much there is now.
 func (s *Server) Stats() ServerStats {
 	n := ServerStats{
-		Analyzers: s.analyzers.Load(), Received: s.received.Load(), Answered: s.answered.Load(), Refused: s.refused.Load(),
+		Analyzers: s.analyzers.Load(), Received: s.received.Load(), Answered: s.answered.Load(),
+		Refused: s.refused.Load(),
 	}
 	s.mu.Lock()
 	var c analyze.Collector

@@ -113,6 +113,7 @@ func prove(t *testing.T, file string, d *dialectOfProof, collectors *clusterOfPr
 	}
 	r.join()
 	options := d.options
+	options.Unordered = options.Unordered || collectors != nil && len(collectors.tables) > 0
 	options.Identity = sink.identities
 	options.Source = loopbackSource
 	want := truth.Answers(options)

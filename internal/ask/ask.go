@@ -188,7 +188,9 @@ type Get3[A, B, C, R any] struct{ question[three[A, B, C], R] }
 
 // NewGet3 makes one of a method.
 func NewGet3[S, A, B, C, R any](q *Questions[S], name string, answer func(S, A, B, C) R) Get3[A, B, C, R] {
-	return Get3[A, B, C, R]{add(q, name, func(of S, args *three[A, B, C]) R { return answer(of, args.a, args.b, args.c) })}
+	return Get3[A, B, C, R]{add(q, name, func(of S, args *three[A, B, C]) R {
+		return answer(of, args.a, args.b, args.c)
+	})}
 }
 
 // Of asks.

@@ -17,7 +17,7 @@ const module = "github.com/waybill-int/waybill"
 // of the tree is
 //
 // wire <- telemetry <- {node, collect, analyze, mitigate, inventory, sonic, policy, filter, alert, store, bus} <-
-// {fabric, api} <- {cli, serve} <- cmd
+// {tables, fabric, api} <- {cli, serve} <- cmd
 //
 // To add a package: 1. its row here, if it must not import something, 2. its name in the rows of those that may import
 // it.
@@ -105,6 +105,11 @@ var badImports = []struct{ from, to, why string }{
 	},
 	{"...", "export/grafana", "dashboards are made by a test, and no program needs the library that makes them"},
 	{"bus/...", "... -bus/... -telemetry/... -wire/... -internal/...", "a bus carries records, whoever made them"},
+	{
+		"tables/...", "... -tables/... -analyze -collect -telemetry/... -wire/... -internal/...",
+		"what carries questions to tables knows neither who asks for the answers nor where datagrams come from",
+	},
+	{"tables/...", "third-party", "connections, and values of one build, need the standard library only"},
 
 	{"wireshark", "...", "a dissector is a file, and the place where it goes"},
 	{"wireshark", "third-party", "a dissector is a file, and the place where it goes"},

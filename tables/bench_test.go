@@ -1,0 +1,155 @@
+package tables
+
+import (
+	"context"
+	"net/netip"
+	"os"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/analyze/ledger"
+	"github.com/waybill-int/waybill/collect"
+	"github.com/waybill-int/waybill/internal/test"
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// benchDatagrams are reports of 5 hops of so many flows, from 100 exporters, in batches as the bus gives them.
+func benchDatagrams(flows int) (batches [][]collect.Datagram, n int) {
+	for i := range flows {
+		if i%64 == 0 {
+			batches = append(batches, nil)
+		}
+		to := &batches[len(batches)-1]
+		*to = append(*to, collect.Datagram{
+			Source:  netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 1, byte(i % 100)}), 5000),
+			Payload: test.Report(test.Form20MD, uint32(i), uint32(i/100), 5),
+		})
+	}
+	return batches, flows
+}
+
+// into is a relay that does nothing with what it gets.
+type into struct{}
+
+func (into) Relay([]byte, telemetry.Origin, int64) {}
+
+// BenchmarkReport is what a report takes of processors, of 100,000 flows, where the tables are in this process, where
+// they are behind connections, and the parts of that: reading and relaying it, and reading it again beside the tables.
+func BenchmarkReport(b *testing.B) {
+	batches, n := benchDatagrams(100_000)
+	settings := &collect.Settings{Points: somePoints()}
+	config := analyze.DefaultConfig()
+	run := func(b *testing.B, r *collect.Receiver, settle func()) {
+		nowNs := int64(1e18)
+		give := func() {
+			for _, batch := range batches {
+				r.Receive(batch, 8555, nowNs)
+				nowNs += 1e5
+			}
+			settle()
+		}
+		give() // all flows are known
+		b.ReportAllocs()
+		b.ResetTimer()
+		spent := processorTime(b)
+		for b.Loop() {
+			give()
+		}
+		all := float64(b.N) * float64(n)
+		b.ReportMetric(float64(processorTime(b)-spent)/all, "cpu-ns/report")
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/all, "ns/report")
+	}
+	account := func() collect.Account { return ledger.NewExporters(200) }
+	nothing := func() {}
+	b.Run("here", func(b *testing.B) {
+		shard := analyze.NewShard(config)
+		run(b, collect.NewReceiver(nil, settings, account(), []collect.Dispatcher{collect.Inline(shard)}), nothing)
+	})
+	b.Run("relaying", func(b *testing.B) {
+		r := collect.NewReceiver(nil, settings, account(), nil)
+		r.RelayTo([]collect.Relay{into{}, into{}})
+		run(b, r, nothing)
+	})
+	for _, servers := range []int{1, 2, 4} {
+		b.Run("apart, servers="+string(rune('0'+servers)), func(b *testing.B) {
+			var addresses []string
+			for range servers {
+				address, _ := start(b, 1, "v")
+				addresses = append(addresses, address)
+			}
+			a := open(b, addresses...)
+			r := collect.NewReceiver(nil, settings, account(), nil)
+			r.RelayTo(a.Relays())
+			run(b, r, func() {
+				for _, o := range a.Owners() {
+					o.Finish(0) // which is answered behind all of them
+				}
+			})
+		})
+	}
+}
+
+// BenchmarkQuestions are what people ask, over 8 servers with 10,000 flows each, or a million
+// with WAYBILL_BENCH_FULL, which takes 7 GB.
+func BenchmarkQuestions(b *testing.B) {
+	const servers = 8
+	flows := 10_000
+	if os.Getenv("WAYBILL_BENCH_FULL") != "" {
+		flows = 1_000_000
+	}
+	var addresses []string
+	config := analyze.ConfigFor(1<<30, 1)
+	for range servers {
+		s, err := Listen(ServerConfig{Listen: "127.0.0.1:0", Shards: 1, Tables: config, Version: "v", Log: quiet()})
+		if err != nil {
+			b.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(b.Context())
+		defer cancel()
+		go s.Run(ctx)
+		addresses = append(addresses, s.Address())
+	}
+	a := open(b, addresses...)
+	r := collect.NewReceiver(nil, &collect.Settings{Points: somePoints()}, ledger.NewExporters(200), nil)
+	r.RelayTo(a.Relays())
+	nowNs := time.Now().UnixNano()
+	var batch []collect.Datagram
+	for i := range servers * flows {
+		batch = append(batch, collect.Datagram{
+			Source:  netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 1, byte(i % 100)}), 5000),
+			Payload: test.Report(test.Form20MD, uint32(i), uint32(i/100), 5),
+		})
+		if len(batch) == 64 {
+			r.Receive(batch, 8555, nowNs)
+			batch = batch[:0]
+		}
+	}
+	c := analyze.Collector{Owners: a.Owners()}
+	b.Logf("%d flows", c.Counters().Flows)
+	for _, q := range []struct {
+		name string
+		ask  func()
+	}{
+		{"flows", func() { c.Flows(analyze.FlowFilter{Order: analyze.ByPackets, Limit: 100}) }},
+		{"one flow", func() { c.Flows(analyze.FlowFilter{Which: analyze.FlowHash(7), Limit: 1}) }},
+		{"paths", func() { c.Paths(100) }},
+		{"links", func() { c.Links() }},
+		{"counters", func() { c.Counters() }},
+	} {
+		b.Run(q.name, func(b *testing.B) {
+			for b.Loop() {
+				q.ask()
+			}
+		})
+	}
+}
+
+func processorTime(b *testing.B) int64 {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		b.Skip("this system does not tell the time that a process took of the processors")
+	}
+	return used.Utime.Nano() + used.Stime.Nano()
+}
