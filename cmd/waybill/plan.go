@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -18,6 +19,8 @@ const (
 	reportNs         = 260                   // of a processor: a report from its socket to the tables, all analyses on
 	busReportNs      = 5000                  // of a processor: all that a report costs from a collector to the tables
 	readNs           = 134 + 73              // of time: a report of the bus, for the one goroutine that reads them
+	relayNs          = 134 + 310             // the same, for one that relays them to tables
+	tableNs          = 700                   // of a processor: a relayed report, to the tables of 100,000 flows
 	busBytes         = 225.0 / datagramBytes // on the bus, for a byte of a datagram
 	datagramBytes    = 266                   // a report of 5 hops as it is sent
 	flowBytes        = 740                   // of memory: a flow with a path of 5 hops
@@ -31,6 +34,7 @@ const (
 type load struct {
 	reports, flows, active unit.Count // reports in a second
 	size, disk             unit.Bytes // of a datagram, and what a disk writes in a second
+	memory                 unit.Bytes // of a machine with tables
 	port                   unit.Count // bit/s
 	replicas               uint32
 }
@@ -45,10 +49,11 @@ type need struct {
 	Single bool    `json:"single"`          // there can be only one of it: more than 1 does not fit
 }
 
-// A plan is what a load needs in one process, and with collectors, a bus and an analyzer.
+// A plan is what a load needs in one process, with collectors, a bus and an analyzer, and with its tables on others.
 type plan struct {
-	OneProcess []need `json:"one_process"`
-	ByTheBus   []need `json:"by_the_bus"`
+	OneProcess  []need `json:"one_process"`
+	ByTheBus    []need `json:"by_the_bus"`
+	TablesApart []need `json:"tables_apart"`
 }
 
 // planOf computes the plan of a load.
@@ -65,22 +70,33 @@ func planOf(l *load) plan {
 		return need{part, needs, has, unit, math.Ceil(needs / has), false}
 	}
 	bought := func(part string, needs float64, unit string) need { return need{Part: part, Needs: needs, Unit: unit} }
+	memory := float64(l.flows) * flowBytes
 	keep := []need{
-		bought("memory of flows", float64(l.flows)*flowBytes, "B"),
 		single("records, written by DuckDB", active/recordSeconds, recordsPerSecond, "/s"),
 		bought("records on disk, a day", active/recordSeconds*recordBytes*daySeconds, "B"),
 	}
+	bus := []need{
+		several("collectors: network in", in*8, float64(l.port), "bit/s"),
+		several("servers of NATS: disk", in*busBytes*float64(l.replicas), float64(l.disk), "B/s"),
+	}
 	return plan{
-		OneProcess: append([]need{
+		OneProcess: slices.Concat([]need{
 			single("network in", in*8, float64(l.port), "bit/s"),
 			bought("processors", reports*reportNs/1e9, ""),
-		}, keep...),
-		ByTheBus: append([]need{
-			several("collectors: network in", in*8, float64(l.port), "bit/s"),
-			several("servers of NATS: disk", in*busBytes*float64(l.replicas), float64(l.disk), "B/s"),
+			bought("memory of flows", memory, "B"),
+		}, keep),
+		ByTheBus: slices.Concat(bus, []need{
 			bought("processors of all", reports*busReportNs/1e9, ""),
 			single("analyzer: reading", reports, 1e9/readNs, "/s"),
-		}, keep...),
+			bought("memory of flows", memory, "B"),
+		}, keep),
+		TablesApart: slices.Concat(bus, []need{
+			bought("processors of all", reports*(busReportNs+tableNs)/1e9, ""),
+			single("analyzer: reading and relaying", reports, 1e9/relayNs, "/s"),
+			single("analyzer: network out", in*8, float64(l.port), "bit/s"),
+			bought("tables: processors", reports*tableNs/1e9, ""),
+			several("tables: memory of flows", memory, float64(l.memory), "B"),
+		}, keep),
 	}
 }
 
@@ -95,14 +111,15 @@ func breaks(list []need) (first *need) {
 }
 
 func newPlanCommand() *cobra.Command {
-	l := load{size: datagramBytes, port: 10e9, disk: 500e6, replicas: 3}
+	l := load{size: datagramBytes, port: 10e9, disk: 500e6, replicas: 3, memory: 64e9}
 	var listing cli.Listing
 	cmd := &cobra.Command{
 		Use:   "plan",
 		Short: "say what machines a network's reports take, and what would not fit",
-		Long: `Plan says what so many reports and flows take: in one process, and with collectors, a bus and an analyzer.
-It computes with what was measured on two processors of a shared machine (docs/explanation/performance.md),
-so a large machine of its own takes less. What there can be only one of and does not fit is marked.`,
+		Long: `Plan says what so many reports and flows take: in one process, with collectors, a bus and an
+analyzer, and with the tables of flows on other machines than that. It computes with what was
+measured on two processors of a shared machine (docs/explanation/performance.md), so a large
+machine of its own takes less. What there can be only one of and does not fit is marked.`,
 		Example: `  waybill plan --reports 500k --flows 2M
 
   # one packet in 20 reported, of flows of which a tenth is seen in ten seconds
@@ -112,7 +129,8 @@ so a large machine of its own takes less. What there can be only one of and does
   waybill plan --reports 10M --flows 50M -o json`,
 		Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if l.reports == 0 || l.flows == 0 || l.size == 0 || l.port == 0 || l.disk == 0 || l.replicas == 0 {
+			if l.reports == 0 || l.flows == 0 || l.size == 0 || l.port == 0 || l.disk == 0 || l.replicas == 0 ||
+				l.memory == 0 {
 				return command.Usage(fmt.Errorf("want --reports and --flows, and no other flag 0"))
 			}
 			p := planOf(&l)
@@ -120,7 +138,7 @@ so a large machine of its own takes less. What there can be only one of and does
 			for _, side := range []struct {
 				name string
 				list []need
-			}{{"one process", p.OneProcess}, {"by the bus", p.ByTheBus}} {
+			}{{"one process", p.OneProcess}, {"by the bus", p.ByTheBus}, {"tables apart", p.TablesApart}} {
 				for _, n := range side.list {
 					rows = append(rows, n.cells(side.name, breaks(side.list)))
 				}
@@ -135,6 +153,7 @@ so a large machine of its own takes less. What there can be only one of and does
 	f.TextVar(&l.size, "size", l.size, "`SIZE` of a datagram with a report")
 	f.TextVar(&l.port, "port", l.port, "`NUMBER` of bits a second of a machine's network port")
 	f.TextVar(&l.disk, "disk", l.disk, "`SIZE` that a server of NATS writes in a second")
+	f.TextVar(&l.memory, "memory", l.memory, "`SIZE` of the memory for tables of a machine that has them")
 	f.Uint32Var(&l.replicas, "replicas", l.replicas, "`NUMBER` of servers that keep each message")
 	listing.Register(cmd)
 	return cmd

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,7 +24,7 @@ func TestPlan(t *testing.T) {
 	if code != 0 || !found || got != shown {
 		t.Errorf("%d: got\n%s\nthe page has\n%s", code, got, shown)
 	}
-	l := load{reports: 10e6, flows: 50e6, size: 266, port: 10e9, disk: 500e6, replicas: 3}
+	l := load{reports: 10e6, flows: 50e6, size: 266, port: 10e9, disk: 500e6, replicas: 3, memory: 64e9}
 	p := planOf(&l)
 	for part, want := range map[string]float64{
 		"network in": 21.28e9, "processors": 2.6, "memory of flows": 37e9, "records, written by DuckDB": 5e6,
@@ -36,11 +37,19 @@ func TestPlan(t *testing.T) {
 			}
 		}
 	}
+	for part, want := range map[string]float64{
+		"tables: processors": 7, "tables: memory of flows": 37e9, "analyzer: network out": 21.28e9,
+	} {
+		at := slices.IndexFunc(p.TablesApart, func(n need) bool { return n.Part == part })
+		if n := p.TablesApart[max(at, 0)]; at < 0 || n.Needs < want*0.9999 || n.Needs > want*1.0001 {
+			t.Errorf("tables apart: %s: got %+v, want %g", part, n, want)
+		}
+	}
 	if n := breaks(p.OneProcess); n == nil || n.Part != "records, written by DuckDB" {
 		t.Errorf("breaks first: %+v", n)
 	}
 	// What fits has nothing that breaks, and flows that are rarely seen have few records.
-	l = load{reports: 500e3, flows: 50e6, active: 1e6, size: 266, port: 10e9, disk: 500e6, replicas: 3}
+	l = load{reports: 500e3, flows: 50e6, active: 1e6, size: 266, port: 10e9, disk: 500e6, replicas: 3, memory: 64e9}
 	if n := breaks(planOf(&l).ByTheBus); n != nil {
 		t.Errorf("breaks first: %+v", n)
 	}
