@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -50,7 +51,7 @@ func (b besides) Ask(question string, _ bool, args []byte, read func(answer []by
 }
 
 // answersOf returns all that a collector says, by what it is about.
-func answersOf(v *virtualCollector, of *Intervals, nowNs int64) map[string]any {
+func answersOf(t *testing.T, v *virtualCollector, of *Intervals, nowNs int64) map[string]any {
 	flows, total := v.Flows(FlowFilter{Order: ByPackets, Limit: 100, Offset: 7})
 	one, _ := v.Flows(FlowFilter{Which: FlowHash(firstHash(v)), Limit: 10})
 	paths, _ := v.Paths(1000)
@@ -66,41 +67,36 @@ func answersOf(v *virtualCollector, of *Intervals, nowNs int64) map[string]any {
 		"bursts": bursts, "table loss": v.TableLoss(), "drop counters": v.DropCounters(), "waiting": len(waiting),
 		"error": err, "ungiven": of.Ungiven(), "dispositions": len(v.TakeDispositions(nil)),
 	}
-	// Records are in no order.
-	list := func(r *telemetry.Intervals) (rows []string) {
-		all, _ := json.Marshal(r)
-		var by map[string][]json.RawMessage
-		_ = json.Unmarshal(all, &by)
-		for name, of := range by {
-			for _, row := range of {
-				rows = append(rows, name+" "+string(row))
-			}
-		}
-		slices.Sort(rows)
-		return rows
+	var soFar, records []string
+	r := of.SoFar(nowNs)
+	soFar = append(append(soFar, rowsOf(t, &r.Intervals)...), rowsOf(t, &telemetry.Intervals{Flows: r.Gone})...)
+	of.Finish(nowNs+20*second, func(r *telemetry.Intervals) { records = append(records, rowsOf(t, r)...) })
+	if len(soFar) < 10 || len(records) < 10 {
+		t.Errorf("%d and %d records", len(soFar), len(records))
 	}
-	for what, take := range map[string]func(give func(*telemetry.Intervals)){
-		"so far": func(give func(*telemetry.Intervals)) {
-			r := of.SoFar(nowNs)
-			give(&r.Intervals)
-			give(&telemetry.Intervals{Flows: r.Gone})
-		},
-	} {
-		var rows []string
-		take(func(r *telemetry.Intervals) {
-			r.Settled = nil
-			rows = append(rows, list(r)...)
-		})
-		answers[what] = rows
-	}
-	var rows []string
-	of.Finish(nowNs+20*second, func(r *telemetry.Intervals) {
-		r.Settled = nil
-		rows = append(rows, list(r)...)
-	})
-	slices.Sort(rows)
-	answers["records"] = rows
+	slices.Sort(soFar) // they are in no order
+	slices.Sort(records)
+	answers["so far"], answers["records"] = soFar, records
 	return answers
+}
+
+// rowsOf returns all records, each with the name of its list.
+func rowsOf(t *testing.T, r *telemetry.Intervals) (rows []string) {
+	v := reflect.ValueOf(r).Elem()
+	for i := range v.NumField() {
+		list := v.Field(i)
+		if list.Kind() != reflect.Slice {
+			continue
+		}
+		for row := range list.Len() {
+			text, err := json.Marshal(list.Index(row).Interface())
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows = append(rows, v.Type().Field(i).Name+" "+string(text))
+		}
+	}
+	return rows
 }
 
 func firstHash(v *virtualCollector) uint64 {
@@ -149,7 +145,7 @@ func TestRemote(t *testing.T) {
 			var answers [2]map[string]any
 			for i, v := range both {
 				v.advance(endNs)
-				answers[i] = answersOf(v, intervals[i], endNs)
+				answers[i] = answersOf(t, v, intervals[i], endNs)
 			}
 			for what, want := range answers[0] {
 				want, _ := json.Marshal(want)

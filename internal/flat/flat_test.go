@@ -142,7 +142,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-type endless struct{ next *endless }
+type endless struct{ Next *endless }
 
 type other interface{ other() }
 
@@ -190,9 +190,9 @@ func TestTypes(t *testing.T) {
 }
 
 type row struct {
-	counts [160]uint32
+	Counts [160]uint32
 	hops   []number
-	total  uint64
+	Total  uint64
 }
 
 // BenchmarkFlat writes and reads a thousand rows of numbers.
