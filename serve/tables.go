@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -125,9 +126,12 @@ func NewTables(c *Config, logTo io.Writer) (*Tables, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tables: tls: %w", err)
 	}
-	config := c.tableConfig()
+	if secure != nil && secure.ClientCAs != nil {
+		secure.ClientAuth = tls.RequireAndVerifyClientCert
+	}
 	t.server, err = tables.Listen(tables.ServerConfig{
-		Listen: c.Tables.Listen, TLS: secure, Shards: c.Workers, Tables: config, Version: c.Version, Log: t.log,
+		Listen: c.Tables.Listen, TLS: secure, Shards: c.Workers, Tables: c.tableConfig(), Version: c.Version,
+		Log: t.log,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("tables: listen: %w", err)
