@@ -6,14 +6,12 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/waybill-int/waybill/analyze/attack"
 	"github.com/waybill-int/waybill/fabric/scenario"
 	"github.com/waybill-int/waybill/fabric/truth"
-	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/internal/test/anynet"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -212,41 +210,23 @@ var attacksOnceWrong = []uint64{55, 98, 104, 139, 183, 239, 478, 566}
 // that send it; nothing else is an attack. Networks that were wrong once must be right; of three hundred, with
 // TEST_SEED=all, all but one.
 func TestAnyAttacks(t *testing.T) {
-	if test.RaceDetector {
-		t.Skip("races do not depend on the scenario")
-	}
-	seeds := attacksOnceWrong
-	_, all := test.Seed(t)
-	if all {
-		seeds = nil
-		for seed := range uint64(300) {
-			seeds = append(seeds, seed)
-		}
-	}
+	seeds, all := drawnNetworks(t, attacksOnceWrong, 300)
 	for _, mode := range attackModes {
 		t.Run(mode.name, func(t *testing.T) {
 			var sum attackCount
-			var adding sync.Mutex
-			t.Run("runs", func(t *testing.T) {
-				for _, seed := range seeds {
-					t.Run(fmt.Sprint(seed), func(t *testing.T) {
-						t.Parallel()
-						shards := 2
-						if all {
-							shards = 1 + int(seed%3)
-						}
-						one := countAttacks(t, seed, shards, &mode)
-						if len(one.wrong) > 0 {
-							t.Log(strings.Join(one.wrong, "\n"))
-							if !all {
-								t.Fail()
-							}
-						}
-						adding.Lock()
-						defer adding.Unlock()
-						sum.add(&one)
-					})
+			inNetworks(t, seeds, func(t *testing.T, seed uint64) func() {
+				shards := 2
+				if all {
+					shards = 1 + int(seed%3)
 				}
+				one := countAttacks(t, seed, shards, &mode)
+				if len(one.wrong) > 0 {
+					t.Log(strings.Join(one.wrong, "\n"))
+					if !all {
+						t.Fail()
+					}
+				}
+				return func() { sum.add(&one) }
 			})
 			t.Logf("%d of %d attacks found, %d told; %d networks with something wrong", sum.found, sum.attacks,
 				sum.told, sum.networks)

@@ -7,14 +7,12 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/waybill-int/waybill/analyze/burst"
 	"github.com/waybill-int/waybill/analyze/verdict"
 	"github.com/waybill-int/waybill/fabric/truth"
-	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/internal/test/anynet"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -512,34 +510,16 @@ var burstsOnceWrong = []uint64{17, 54, 61, 126, 189, 1, 57}
 // the byte and to the nanosecond; nothing else is a burst, and what verdicts on flows say of them is true. Those that
 // were wrong once must be right; with TEST_SEED=all, two hundred.
 func TestAnyBursts(t *testing.T) {
-	if test.RaceDetector {
-		t.Skip("races do not depend on the scenario")
-	}
-	seeds := burstsOnceWrong
-	_, all := test.Seed(t)
-	if all {
-		seeds = nil
-		for seed := range uint64(200) {
-			seeds = append(seeds, seed)
-		}
-	}
+	seeds, all := drawnNetworks(t, burstsOnceWrong, 200)
 	for _, mode := range accuracyModes[:2] {
 		t.Run(mode.name, func(t *testing.T) {
 			var sum burstCount
-			var adding sync.Mutex
-			t.Run("runs", func(t *testing.T) {
-				for _, seed := range seeds {
-					t.Run(fmt.Sprint(seed), func(t *testing.T) {
-						t.Parallel()
-						one := countBursts(t, seed, mode.nodes)
-						if len(one.wrong) > 0 {
-							t.Error(strings.Join(one.wrong, "\n"))
-						}
-						adding.Lock()
-						defer adding.Unlock()
-						sum.add(&one)
-					})
+			inNetworks(t, seeds, func(t *testing.T, seed uint64) func() {
+				one := countBursts(t, seed, mode.nodes)
+				if len(one.wrong) > 0 {
+					t.Error(strings.Join(one.wrong, "\n"))
 				}
+				return func() { sum.add(&one) }
 			})
 			if sum.starved > 0 && !all {
 				t.Error("networks of burstsOnceWrong are not compared")

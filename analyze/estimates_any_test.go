@@ -5,14 +5,12 @@ import (
 	"math"
 	"math/rand/v2"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/fabric/scenario"
 	"github.com/waybill-int/waybill/fabric/truth"
-	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/internal/test/anynet"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -455,36 +453,20 @@ var estimatesOnceWrong = []uint64{2, 21, 36, 3, 9}
 // bounds that are told, and where it cannot be known it is said so. Networks of which something else was said once must
 // be right; of two hundred, with TEST_SEED=all, as many statements as leastRight says.
 func TestAnyEstimates(t *testing.T) {
-	if test.RaceDetector {
-		t.Skip("ten times as slow, and nothing here runs side by side")
-	}
-	seeds := estimatesOnceWrong
-	_, all := test.Seed(t)
-	if all {
-		seeds = nil
-		for seed := range uint64(200) {
-			seeds = append(seeds, seed)
-		}
-	}
+	seeds, _ := drawnNetworks(t, estimatesOnceWrong, 200)
 	for i := range estimateModes {
 		mode := &estimateModes[i]
 		t.Run(mode.name, func(t *testing.T) {
 			sum := estimateCounts{}
-			var adding sync.Mutex
-			t.Run("runs", func(t *testing.T) {
-				for _, seed := range seeds {
-					t.Run(fmt.Sprint(seed), func(t *testing.T) {
-						t.Parallel()
-						e := runEstimates(t, seed, mode)
-						if len(e.wrong) > 0 {
-							t.Log(strings.Join(e.wrong, "\n"))
-						}
-						adding.Lock()
-						defer adding.Unlock()
-						for what, n := range e.counts {
-							sum.add(what, n[0], n[1])
-						}
-					})
+			inNetworks(t, seeds, func(t *testing.T, seed uint64) func() {
+				e := runEstimates(t, seed, mode)
+				if len(e.wrong) > 0 {
+					t.Log(strings.Join(e.wrong, "\n"))
+				}
+				return func() {
+					for what, n := range e.counts {
+						sum.add(what, n[0], n[1])
+					}
 				}
 			})
 			for what, n := range sum {

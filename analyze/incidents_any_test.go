@@ -1,13 +1,10 @@
 package analyze
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"strings"
-	"sync"
 	"testing"
 
-	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/internal/test/anynet"
 )
 
@@ -34,46 +31,29 @@ var drawings = []drawing{
 // that were wrong once must be right; of three hundred of each drawing, with TEST_SEED=all, 98 of 100 incidents
 // (docs/explanation/accuracy.md).
 func TestAnyIncidents(t *testing.T) {
-	if test.RaceDetector {
-		t.Skip("ten times as slow, and nothing here runs side by side")
-	}
-	_, all := test.Seed(t)
 	for _, d := range drawings {
-		if all {
-			d.onceWrong = nil
-			for seed := range uint64(300) {
-				d.onceWrong = append(d.onceWrong, seed)
-			}
-		}
+		seeds, all := drawnNetworks(t, d.onceWrong, 300)
 		for _, mode := range accuracyModes[:2] {
-			t.Run(d.name+" "+mode.name, func(t *testing.T) { d.run(t, mode.nodes, all) })
+			t.Run(d.name+" "+mode.name, func(t *testing.T) { d.run(t, mode.nodes, seeds, all) })
 		}
 	}
 }
 
-// run compares the incidents of the networks with the truth, and fails if one is wrong, or too many of all.
-func (d *drawing) run(t *testing.T, nodes string, all bool) {
+// run compares the incidents of networks with the truth, and fails if one is wrong, or too many of all.
+func (d *drawing) run(t *testing.T, nodes string, seeds []uint64, all bool) {
 	t.Helper()
 	var sum incidentScore
-	var adding sync.Mutex
-	t.Run("runs", func(t *testing.T) {
-		for _, seed := range d.onceWrong {
-			t.Run(fmt.Sprint(seed), func(t *testing.T) {
-				t.Parallel()
-				text := d.draw(rand.New(rand.NewPCG(seed, 7)))
-				_, s := scoreRun(t, scenarioOf(t, text), 0, nodes)
-				calm := d.calm && !strings.Contains(text, "link_down:")
-				if s.right < s.told || s.wrong > 0 || calm && (s.exact < s.known || s.below < s.bounds) {
-					t.Logf("%+v\n%s", s, text)
-					if !all {
-						t.Fail()
-					}
-				}
-				adding.Lock()
-				defer adding.Unlock()
-				sum.add(s)
-			})
+	inNetworks(t, seeds, func(t *testing.T, seed uint64) func() {
+		text := d.draw(rand.New(rand.NewPCG(seed, 7)))
+		_, s := scoreRun(t, scenarioOf(t, text), 0, nodes)
+		calm := d.calm && !strings.Contains(text, "link_down:")
+		if s.right < s.told || s.wrong > 0 || calm && (s.exact < s.known || s.below < s.bounds) {
+			t.Logf("%+v\n%s", s, text)
+			if !all {
+				t.Fail()
+			}
 		}
+		return func() { sum.add(s) }
 	})
 	t.Logf("%d of %d faults found, %d of %d incidents right", sum.found, sum.faults, sum.right, sum.told)
 	if percent(sum.right, sum.told) < 98 {

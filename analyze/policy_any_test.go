@@ -7,12 +7,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/waybill-int/waybill/fabric/truth"
-	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/internal/test/anynet"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -375,33 +373,16 @@ var policiesOnceWrong = []uint64{12, 100, 108, 140, 175}
 // TestAnyPolicy has networks, faults and policies that nobody has thought of: what is told to break the policy does,
 // and what breaks it is told, of as many flows. With TEST_SEED=all of two hundred.
 func TestAnyPolicy(t *testing.T) {
-	if test.RaceDetector {
-		t.Skip("races do not depend on the policy")
-	}
-	seeds := policiesOnceWrong
-	if _, all := test.Seed(t); all {
-		seeds = nil
-		for seed := range uint64(200) {
-			seeds = append(seeds, seed)
-		}
-	}
+	seeds, _ := drawnNetworks(t, policiesOnceWrong, 200)
 	for _, mode := range attackModes[:2] {
 		t.Run(mode.name, func(t *testing.T) {
-			var adding sync.Mutex
 			sum := 0
-			t.Run("runs", func(t *testing.T) {
-				for _, seed := range seeds {
-					t.Run(fmt.Sprint(seed), func(t *testing.T) {
-						t.Parallel()
-						wrong, all := wrongBreaches(t, seed, mode.stacks)
-						if len(wrong) > 0 {
-							t.Error(strings.Join(wrong, "\n"))
-						}
-						adding.Lock()
-						defer adding.Unlock()
-						sum += all
-					})
+			inNetworks(t, seeds, func(t *testing.T, seed uint64) func() {
+				wrong, all := wrongBreaches(t, seed, mode.stacks)
+				if len(wrong) > 0 {
+					t.Error(strings.Join(wrong, "\n"))
 				}
+				return func() { sum += all }
 			})
 			t.Logf("%d ways to break policies", sum)
 		})
