@@ -88,6 +88,22 @@ func (c *faultyCluster) killTables(i int) {
 	c.sendAll(300)
 	c.tables[i] = startRoleAt(c.t, c.tableOf[i])
 	c.sendAll(200)
+	c.awaitAnalyzer()
+}
+
+// stopTables lets a server that has tables stand still for so long that the analyzer takes it for gone.
+func (c *faultyCluster) stopTables(i int) {
+	_ = c.tables[i].Process.Signal(syscall.SIGSTOP)
+	c.sendAll(300)
+	time.Sleep(25 * time.Second)
+	_ = c.tables[i].Process.Signal(syscall.SIGCONT)
+	c.sendAll(200)
+	c.awaitAnalyzer()
+}
+
+// awaitAnalyzer waits until the analyzer answers.
+func (c *faultyCluster) awaitAnalyzer() {
+	c.t.Helper()
 	test.Eventually(c.t, "an analyzer that answers", func() bool {
 		var l struct{}
 		return c.analyzer.ask("/api/v1/loss", &l) == nil
@@ -232,11 +248,16 @@ func TestClusterFaults(t *testing.T) {
 	g := mathrand.New(mathrand.NewPCG(seed, 0))
 	c, data := startFaultyCluster(t)
 	arrived := uint64(0)
+	type fault struct {
+		name string
+		do   func()
+	}
+	var long []fault
+	if all {
+		long = append(long, fault{"tables stood still", func() { c.stopTables(g.IntN(2)) }})
+	}
 	for range turns {
-		for _, fault := range []struct {
-			name string
-			do   func()
-		}{
+		for _, fault := range append([]fault{
 			{"a server was killed", func() { c.killServer(g.IntN(3)) }},
 			{"tables were killed", func() { c.killTables(g.IntN(2)) }},
 			{"a collector was killed", func() {
@@ -246,7 +267,7 @@ func TestClusterFaults(t *testing.T) {
 			{"a collector was cut off", func() { c.partition(cut) }},
 			{"the stream was full", c.fill},
 			{"all of it was upgraded", c.upgrade},
-		} {
+		}, long...) {
 			start := time.Now()
 			c.sendAll(200)
 			fault.do()
