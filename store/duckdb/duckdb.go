@@ -148,6 +148,12 @@ func (s *Store) load() error {
 	var found []*partition
 	for _, entry := range entries { // all, before any of them is changed
 		if p := s.partitionOfFile(entry.Name()); p != nil {
+			if p.isUnmade() {
+				if err := os.Remove(p.file); err != nil {
+					return err
+				}
+				continue
+			}
 			if err := s.openFile(p); err != nil {
 				return err
 			}

@@ -243,3 +243,46 @@ func TestDamagedBlock(t *testing.T) {
 		t.Errorf("minutes: %v", err)
 	}
 }
+
+// A file that a process was making when it was killed holds nothing, and is made anew: the store opens. One to which
+// something was written is left for somebody to look at.
+func TestOpenUnmade(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, func(c *Config) { c.Dir = dir })
+	p := s.newPartition(0, epoch)
+	if err := s.attach(p); err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(p.file)
+	if err != nil || len(content) != headerBytes {
+		t.Fatalf("a file begins with %d bytes, %v", len(content), err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, made := range []int{0, 1, 4095, 4096, 8192, headerBytes - 1} {
+		for _, beside := range []string{"", ".wal", ".rows"} {
+			for _, name := range []string{p.file, p.file + ".wal", p.file + ".rows"} {
+				_ = os.Remove(name)
+			}
+			if err := os.WriteFile(p.file, content[:made], 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if beside != "" {
+				if err := os.WriteFile(p.file+beside, []byte("{}"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s, err := Open(DefaultConfig(dir))
+			if (err == nil) != (beside == "") {
+				t.Errorf("%d bytes, with %q beside: %v", made, beside, err)
+			}
+			if err == nil {
+				if _, err := s.partitionFor(0, epoch); err != nil {
+					t.Errorf("%d bytes: it cannot be made anew: %v", made, err)
+				}
+				_ = s.Close()
+			}
+		}
+	}
+}

@@ -1,7 +1,9 @@
 package duckdb
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -62,6 +64,24 @@ func (p *partition) size() (n int64) {
 		}
 	}
 	return n
+}
+
+// headerBytes are the three headers of a file of DuckDB, which it writes before anything else.
+const headerBytes = 3 * 4096
+
+// isUnmade reports whether the file of p is one that a process was making when it was killed: its headers are not whole,
+// and nothing was written to it.
+func (p *partition) isUnmade() bool {
+	info, err := os.Stat(p.file)
+	if err != nil || info.Size() >= headerBytes {
+		return false
+	}
+	for _, name := range []string{p.file + ".wal", p.tallyFile()} {
+		if _, err := os.Stat(name); !errors.Is(err, fs.ErrNotExist) {
+			return false
+		}
+	}
+	return true
 }
 
 // list returns the partitions, by start.
