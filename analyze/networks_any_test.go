@@ -8,8 +8,8 @@ import (
 	"github.com/waybill-int/waybill/internal/test"
 )
 
-// drawnNetworks returns the seeds of networks that a test draws: a third of those that were wrong once, another one with
-// each seed, or with TEST_SEED=all the first ones, of which there are so many. It skips the test under the race
+// drawnNetworks returns the seeds of networks that a test draws: a third of those that were wrong once, another one
+// with each seed, or with TEST_SEED=all the first ones, of which there are so many. It skips the test under the race
 // detector: a network takes ten times as long there, and nothing in it runs side by side.
 func drawnNetworks(t *testing.T, onceWrong []uint64, many int) (seeds []uint64, all bool) {
 	t.Helper()

@@ -9,8 +9,8 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// What a condition selects by keys and by all that is known is what its filter selects, wherever it is compiled: of node
-// names it brings what they mean.
+// What a condition selects by keys and by all that is known is what its filter selects, wherever it is compiled: of
+// node names it brings what they mean.
 func TestFlowConditions(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	r := rand.New(rand.NewPCG(1, 2))
@@ -31,7 +31,8 @@ func TestFlowConditions(t *testing.T) {
 			node := 1 + r.Uint32N(2)
 			key := telemetry.FlowKey{
 				Src: telemetry.AddrFrom4([4]byte{10, 0, 0, byte(r.UintN(8))}), Protocol: uint8(6 + 11*r.UintN(2)),
-				Dst: telemetry.AddrFrom4([4]byte{10, 0, 1, 1}), SrcPort: uint16(r.UintN(9)), DstPort: uint16(442 + r.UintN(2)),
+				Dst: telemetry.AddrFrom4([4]byte{10, 0, 1, 1}), SrcPort: uint16(r.UintN(9)),
+				DstPort: uint16(442 + r.UintN(2)),
 			}
 			f := telemetry.Flow{
 				ID: fmt.Sprintf("%016x", key.Hash()), Endpoints: telemetry.EndpointsOf(&key), Packets: r.Uint64N(100),

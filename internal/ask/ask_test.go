@@ -58,7 +58,8 @@ func TestQuestions(t *testing.T) {
 	n := 1
 	if get.Of(d) != 7 || times.Of(d, 3) != 21 || !between.Of(d, 7, 8)[1] || *name.Of(d, "<", ">", &n) != "<xxxxxxxx>" ||
 		d.err != nil {
-		t.Errorf("got %d, %d, %v, %q, %v", get.Of(d), times.Of(d, 3), between.Of(d, 7, 8), *name.Of(d, "<", ">", &n), d.err)
+		t.Errorf("got %d, %d, %v, %q, %v", get.Of(d), times.Of(d, 3), between.Of(d, 7, 8), *name.Of(d, "<", ">", &n),
+			d.err)
 	}
 	if got := strings.Join(d.ordered, ","); got != "add,add of,between" {
 		t.Errorf("in order: got %s", got)

@@ -69,8 +69,8 @@ func (p *partition) size() (n int64) {
 // headerBytes are the three headers of a file of DuckDB, which it writes before anything else.
 const headerBytes = 3 * 4096
 
-// isUnmade reports whether the file of p is one that a process was making when it was killed: its headers are not whole,
-// and nothing was written to it.
+// isUnmade reports whether the file of p is one that a process was making when it was killed: its headers are not
+// whole, and nothing was written to it.
 func (p *partition) isUnmade() bool {
 	info, err := os.Stat(p.file)
 	if err != nil || info.Size() >= headerBytes {
