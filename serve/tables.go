@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"runtime/debug"
 	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -122,6 +123,8 @@ func NewTables(c *Config, logTo io.Writer) (*Tables, error) {
 	level := new(slog.LevelVar)
 	level.Set(c.Log.Level.Level)
 	t := &Tables{log: command.NewLogger(logTo, level)}
+	memory, _ := parseSize(c.Memory) // check has seen it
+	debug.SetMemoryLimit(int64(memory))
 	secure, err := c.Tables.TLS.config()
 	if err != nil {
 		return nil, fmt.Errorf("tables: tls: %w", err)

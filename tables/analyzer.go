@@ -72,6 +72,17 @@ const (
 
 // Open connects to all servers, each of which gets an empty set of tables. It waits for those that are not there yet.
 func Open(ctx context.Context, c Config) (*Analyzer, error) {
+	for {
+		a, err := open(ctx, c)
+		if err == nil || isRefused(err) || ctx.Err() != nil {
+			return a, err
+		}
+		c.Log.Warn("tables are gone again; waiting for them", "error", err)
+	}
+}
+
+// open connects to all servers, when all of them are there. It is an error if one of them is gone then.
+func open(ctx context.Context, c Config) (*Analyzer, error) {
 	a := &Analyzer{config: c, id: rand.Uint64() | 1, gone: make(chan error, 1)}
 	for _, address := range c.Addresses {
 		shards, err := a.await(ctx, address)

@@ -79,7 +79,7 @@ func BenchmarkReport(b *testing.B) {
 				address, _ := start(b, 1, "v")
 				addresses = append(addresses, address)
 			}
-			a := open(b, addresses...)
+			a := opened(b, addresses...)
 			r := collect.NewReceiver(nil, settings, account(), nil)
 			r.RelayTo(a.Relays())
 			run(b, r, func() {
@@ -111,7 +111,7 @@ func BenchmarkQuestions(b *testing.B) {
 		go s.Run(ctx)
 		addresses = append(addresses, s.Address())
 	}
-	a := open(b, addresses...)
+	a := opened(b, addresses...)
 	r := collect.NewReceiver(nil, &collect.Settings{Points: somePoints()}, ledger.NewExporters(200), nil)
 	r.RelayTo(a.Relays())
 	nowNs := time.Now().UnixNano()

@@ -57,7 +57,7 @@ func somePoints() *codepoint.Config {
 	return c
 }
 
-func open(t testing.TB, addresses ...string) *Analyzer {
+func opened(t testing.TB, addresses ...string) *Analyzer {
 	t.Helper()
 	a, err := Open(t.Context(), Config{
 		Addresses: addresses, Version: "v", Points: somePoints(), Log: quiet(),
@@ -136,7 +136,7 @@ func TestTablesAreShards(t *testing.T) {
 			list = append(list, list[len(list)-5:]...) // they came twice
 			first, _ := start(t, 1, "v")
 			second, _ := start(t, 2, "v")
-			a := open(t, first, second)
+			a := opened(t, first, second)
 			settings := &collect.Settings{Points: somePoints()}
 
 			var here, apart analyze.Collector
@@ -214,7 +214,7 @@ func (untimed) Tick(int64) {}
 func TestGone(t *testing.T) {
 	first, _ := start(t, 1, "v")
 	second, stop := start(t, 1, "v")
-	a := open(t, first, second)
+	a := opened(t, first, second)
 	c := analyze.Collector{Owners: a.Owners()}
 	if c.Counters().FlowLimit == 0 {
 		t.Fatal("there is no room")
@@ -245,7 +245,7 @@ func TestGone(t *testing.T) {
 // Each analyzer begins with empty tables, and one that lost them to another is told so.
 func TestTakenOver(t *testing.T) {
 	address, _ := start(t, 1, "v")
-	before := open(t, address)
+	before := opened(t, address)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	go before.Run(ctx)
@@ -255,7 +255,7 @@ func TestTakenOver(t *testing.T) {
 	}
 	counted := analyze.Collector{Owners: before.Owners()}
 	test.Eventually(t, "reports in the tables", func() bool { return counted.Counters().Reports > 10 })
-	after := open(t, address)
+	after := opened(t, address)
 	select {
 	case <-before.Gone():
 	case <-time.After(10 * time.Second):
@@ -286,7 +286,7 @@ func (nobody) Observe([]telemetry.Header, int64) (o telemetry.Origin) { return o
 // Whoever is no analyzer of the same build gets nothing, and disturbs nobody.
 func TestRefused(t *testing.T) {
 	address, _ := start(t, 1, "v")
-	a := open(t, address)
+	a := opened(t, address)
 	_, err := Open(t.Context(), Config{Addresses: []string{address}, Version: "w", Points: somePoints(), Log: quiet()})
 	if err == nil || !strings.Contains(err.Error(), "one build") {
 		t.Errorf("another version: got %v", err)
