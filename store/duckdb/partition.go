@@ -1,6 +1,7 @@
 package duckdb
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -66,14 +67,22 @@ func (p *partition) size() (n int64) {
 	return n
 }
 
-// headerBytes are the three headers of a file of DuckDB, which it writes before anything else.
-const headerBytes = 3 * 4096
+const (
+	// headerBytes are the three headers of a file of DuckDB, which it writes before anything else.
+	headerBytes = 3 * 4096
+	// magic stands at magicAt in the first one.
+	magic, magicAt = "DUCK", 8
+)
 
-// isUnmade reports whether the file of p is one that a process was making when it was killed: its headers are not
-// whole, and nothing was written to it.
+// isUnmade reports whether the file of p is one that a process was making when it was killed: it is empty, or its
+// headers are not all there, and nothing was written to it.
 func (p *partition) isUnmade() bool {
 	info, err := os.Stat(p.file)
 	if err != nil || info.Size() >= headerBytes {
+		return false
+	}
+	content, err := os.ReadFile(p.file)
+	if err != nil || len(content) > 0 && !bytes.HasPrefix(content[min(magicAt, len(content)):], []byte(magic)) {
 		return false
 	}
 	for _, name := range []string{p.file + ".wal", p.tallyFile()} {
