@@ -21,7 +21,7 @@ import (
 )
 
 // ErrBeginAnew says that a server cannot go on, and that one that begins where the latest checkpoint is can.
-var ErrBeginAnew = errors.New("the tables are gone; what the latest checkpoint does not name is taken from the bus again")
+var ErrBeginAnew = errors.New("lost a table server; reports since the latest checkpoint are replayed from the bus")
 
 // tablesSettings say where the tables of flows are, if not in the process of the analyzer.
 type tablesSettings struct {
@@ -37,7 +37,7 @@ func (t *tablesSettings) check(role string) error {
 		return errors.New("tables: listen: want role tables, or servers at the analyzer")
 	}
 	if role != roleAnalyze && len(t.Servers) > 0 {
-		return fmt.Errorf("tables: servers: got role %s, want analyze: whoever receives from a socket cannot receive it again", role)
+		return fmt.Errorf("tables: servers: got role %s, want analyze: reports from sockets cannot be replayed", role)
 	}
 	for i, server := range t.Servers {
 		if _, _, err := net.SplitHostPort(server); err != nil || slices.Contains(t.Servers[:i], server) {
@@ -141,7 +141,7 @@ func NewTables(c *Config, logTo io.Writer) (*Tables, error) {
 	}
 	if t.own, err = newOwnMetrics(c.HTTP, t.log, t, func() string {
 		if !t.server.Stats().Connected {
-			return "no analyzer has the tables"
+			return "no analyzer connected"
 		}
 		return ""
 	}); err != nil {
@@ -156,7 +156,7 @@ func (t *Tables) Address() string { return t.server.Address() }
 // Run has the tables until ctx is done.
 func (t *Tables) Run(ctx context.Context) error {
 	t.own.Start()
-	t.log.Info("tables for an analyzer", "address", t.Address())
+	t.log.Info("serving tables to an analyzer", "address", t.Address())
 	t.server.Run(ctx)
 	n := t.server.Stats()
 	t.log.Info("stopped", "reports", n.Reports, "analyzers", n.Analyzers)

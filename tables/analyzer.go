@@ -77,7 +77,7 @@ func Open(ctx context.Context, c Config) (*Analyzer, error) {
 		if err == nil || isRefused(err) || ctx.Err() != nil {
 			return a, err
 		}
-		c.Log.Warn("tables are gone again; waiting for them", "error", err)
+		c.Log.Warn("lost a table server while connecting; retrying", "error", err)
 	}
 }
 
@@ -122,7 +122,7 @@ func (a *Analyzer) await(ctx context.Context, address string) (shards int, err e
 		}
 		if !told {
 			told = true
-			a.config.Log.Warn("tables are not there yet; waiting for them", "address", address, "error", err)
+			a.config.Log.Warn("waiting for a table server", "address", address, "error", err)
 		}
 		select {
 		case <-time.After(againAfter):
@@ -135,7 +135,7 @@ func (a *Analyzer) await(ctx context.Context, address string) (shards int, err e
 // A refusal is what a server says that wants no such analyzer.
 type refusal struct{ address, why string }
 
-func (r *refusal) Error() string { return fmt.Sprintf("tables at %s: %s", r.address, r.why) }
+func (r *refusal) Error() string { return fmt.Sprintf("table server %s: %s", r.address, r.why) }
 
 func isRefused(err error) bool {
 	var r *refusal
@@ -155,7 +155,7 @@ func (a *Analyzer) greet(address string, h *hello) (l *link, w welcome, err erro
 		conn, err = dialer.Dial("tcp", address)
 	}
 	if err != nil {
-		return nil, w, fmt.Errorf("tables at %s: %w", address, err)
+		return nil, w, fmt.Errorf("table server %s: %w", address, err)
 	}
 	l = &link{
 		conn: conn, r: bufio.NewReaderSize(conn, 1<<16), w: bufio.NewWriterSize(conn, 1<<16),
@@ -179,7 +179,7 @@ func (a *Analyzer) greet(address string, h *hello) (l *link, w welcome, err erro
 	}
 	if err != nil {
 		conn.Close()
-		return nil, w, fmt.Errorf("tables at %s: %w", address, err)
+		return nil, w, fmt.Errorf("table server %s: %w", address, err)
 	}
 	_ = conn.SetDeadline(time.Time{})
 	return l, w, nil
@@ -194,7 +194,7 @@ func (o *owner) dial(inOrder bool) (*link, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.fail = func(err error) { a.fail(fmt.Errorf("tables at %s: %w", o.address, err)) }
+	l.fail = func(err error) { a.fail(fmt.Errorf("table server %s: %w", o.address, err)) }
 	if l.patience = thinksFor; inOrder {
 		l.patience = silentFor
 	}

@@ -95,7 +95,7 @@ func (s *Server) Run(ctx context.Context) {
 			s.serving.Wait()
 			return
 		case err != nil:
-			s.config.Log.Warn("a connection cannot be accepted", "error", err)
+			s.config.Log.Warn("cannot accept a connection", "error", err)
 			time.Sleep(100 * time.Millisecond) // it may be for want of files
 			continue
 		}
@@ -135,13 +135,13 @@ func (s *Server) serve(conn net.Conn) {
 	}
 	if err != nil || kind(first) != kindHello || h.Magic != magic {
 		s.refused.Add(1)
-		s.config.Log.Warn("a connection is none of an analyzer", "from", conn.RemoteAddr().String())
+		s.config.Log.Warn("connection refused: not an analyzer", "from", conn.RemoteAddr().String())
 		return
 	}
 	of, err := s.greet(conn, &h)
 	if err != nil {
 		s.refused.Add(1)
-		s.config.Log.Warn("an analyzer is refused", "from", conn.RemoteAddr().String(), "error", err)
+		s.config.Log.Warn("analyzer refused", "from", conn.RemoteAddr().String(), "error", err)
 		_ = writeFrame(w, failed, []byte(err.Error()))
 		_ = w.Flush()
 		return
@@ -191,7 +191,7 @@ func (s *Server) greet(conn net.Conn, h *hello) (*shard, error) {
 		return nil, fmt.Errorf("there is no shard %d, as number %d of %d", h.Slot, h.Index, h.Of)
 	case !h.InOrder:
 		if s.session == nil || s.session.id != h.Session || s.session.shards[h.Slot] == nil {
-			return nil, errors.New("another analyzer has taken these tables over")
+			return nil, errors.New("another analyzer took over these tables")
 		}
 	default:
 		s.begin(h)
@@ -217,7 +217,7 @@ func (s *Server) begin(h *hello) {
 	}
 	s.session = &session{id: h.Session, shards: make([]*shard, s.config.Shards)}
 	s.analyzers.Add(1)
-	s.config.Log.Info("an analyzer takes the tables, which are empty", "shards", s.config.Shards)
+	s.config.Log.Info("analyzer connected; its tables start empty", "shards", s.config.Shards)
 }
 
 func (s *Server) newShard(h *hello) *shard {

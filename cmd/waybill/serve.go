@@ -111,7 +111,7 @@ console, the API and metrics over HTTP. The configuration comes from --config FI
 
 // beginAnew runs the program again in this process, as whoever starts it would.
 func beginAnew(logTo io.Writer, why error) error {
-	command.NewLogger(logTo, new(slog.LevelVar)).Warn("beginning anew at the latest checkpoint", "error", why)
+	command.NewLogger(logTo, new(slog.LevelVar)).Warn("restarting at the latest checkpoint", "error", why)
 	program, err := os.Executable()
 	if err == nil {
 		err = syscall.Exec(program, os.Args, os.Environ())
