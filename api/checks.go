@@ -165,7 +165,7 @@ func followsLink(r *http.Request) bool {
 
 func (c *checks) frequency(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if wait, ok := c.requests.Take(auth.ClientOf(r), time.Now()); !ok {
+		if wait, ok := c.requests.Take(c.guard.ClientOf(r), time.Now()); !ok {
 			retryAfter(w, wait)
 			c.refuse(w, refusedFrequency,
 				types.NewProblem(http.StatusTooManyRequests, "more than %d requests a second", requestsPerSecond))
@@ -217,7 +217,7 @@ func (c *checks) authenticate(next http.Handler) http.Handler {
 // failed takes note of a token that is not valid, and returns what to answer. Only those that are not valid are
 // limited: nobody guesses 256 bits, and who tries must not lock out others behind the same address.
 func (c *checks) failed(w http.ResponseWriter, r *http.Request, why error) *types.Problem {
-	n, from := c.failedLogins.Add(1), auth.ClientOf(r)
+	n, from := c.failedLogins.Add(1), c.guard.ClientOf(r)
 	c.say.Do(func() { c.cfg.Logger.Warn("log-in failed", "from", from, "why", why, "failed_so_far", n) })
 	if wait, ok := c.failures.Take(from, time.Now()); !ok {
 		retryAfter(w, wait)
@@ -250,9 +250,8 @@ func (c *checks) audit(next http.Handler) http.Handler {
 		}
 		id, status := auth.From(r.Context()), statusWriter{ResponseWriter: w, status: http.StatusOK}
 		defer func() {
-			c.cfg.Logger.Info("audit", "who", id.Name, "role", id.Role.String(), "by", id.By, "from", auth.ClientOf(r),
-				"method", r.Method,
-				"path", r.URL.Path, "status", status.status)
+			c.cfg.Logger.Info("audit", "who", id.Name, "role", id.Role.String(), "by", id.By, "from",
+				c.guard.ClientOf(r), "method", r.Method, "path", r.URL.Path, "status", status.status)
 		}()
 		next.ServeHTTP(&status, r)
 	})

@@ -77,6 +77,9 @@ type Config struct {
 	// Exports returns what became of records for other programs, by output; nil: there are none.
 	Exports func() []types.Export
 
+	// Analyzer answers what the store does not; nil: this server does.
+	Analyzer *Analyzer
+
 	// Alerts makes alerts of events; without it there are none.
 	Alerts *alert.Engine
 

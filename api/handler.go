@@ -69,6 +69,7 @@ type handler struct {
 	streams     semaphore
 	flowStreams semaphore
 	captures    semaphore // downloads of raw reports
+	passed      semaphore // streams of the analyzer
 	begun       int64     // when this process began, which tells its events from those of another
 }
 
@@ -87,7 +88,7 @@ func newHandler(cfg Config) *handler {
 		lists: make(semaphore, maxLists), gathering: make(semaphore, maxGathering), pasts: make(semaphore, maxPasts),
 		statements: make(semaphore, maxStatements), streams: make(semaphore, maxStreams),
 		flowStreams: make(semaphore, maxFlowStreams),
-		captures:    make(semaphore, maxCaptures),
+		captures:    make(semaphore, maxCaptures), passed: make(semaphore, maxPassedStreams),
 	}
 	h.console = newConsole(h.cfg.Console)
 	all := operations()
@@ -205,6 +206,10 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // serve answers with an operation. That the server does not have what it needs is a problem of the query, after others.
 func (h *handler) serve(w http.ResponseWriter, r *http.Request, o *operation, id string) {
+	if h.cfg.Analyzer != nil && !h.answersHere(o, r) {
+		h.passOn(w, r, o)
+		return
+	}
 	p := newParams(r, o, id)
 	if o.needs != nil {
 		p.missing = o.needs(&h.cfg)

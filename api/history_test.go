@@ -89,7 +89,7 @@ func remembered(t *testing.T) Config {
 		t.Fatal(err)
 	}
 	cfg := testConfig(newFeed().Collector)
-	cfg.History, cfg.SQL = s.Query, s.SQL
+	cfg.History, cfg.SQL, cfg.Between = s.Query, s.SQL, s.Between
 	return cfg
 }
 

@@ -81,7 +81,7 @@ func (c *checks) begin(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	setCookie(w, r, cookie)
-	c.cfg.Logger.Info("audit", "who", id.Name, "role", id.Role.String(), "by", "token", "from", auth.ClientOf(r),
+	c.cfg.Logger.Info("audit", "who", id.Name, "role", id.Role.String(), "by", "token", "from", c.guard.ClientOf(r),
 		"method", r.Method,
 		"path", r.URL.Path, "status", http.StatusSeeOther)
 	w.Header().Set("Cache-Control", "no-store")
@@ -112,7 +112,7 @@ func (c *checks) fromProvider(w http.ResponseWriter, r *http.Request) {
 		c.refused[refusedUnknown].Add(1)
 		n := c.failedLogins.Add(1)
 		c.say.Do(func() {
-			c.cfg.Logger.Warn("log-in failed", "from", auth.ClientOf(r), "why", err, "failed_so_far", n)
+			c.cfg.Logger.Warn("log-in failed", "from", c.guard.ClientOf(r), "why", err, "failed_so_far", n)
 		})
 		status := http.StatusUnauthorized
 		if errors.Is(err, auth.ErrNoRole) {
@@ -123,7 +123,7 @@ func (c *checks) fromProvider(w http.ResponseWriter, r *http.Request) {
 	}
 	setCookie(w, r, cookie)
 	setCookie(w, r, &http.Cookie{Name: auth.LogInCookie, MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteLaxMode})
-	c.cfg.Logger.Info("audit", "who", id.Name, "role", id.Role.String(), "by", "oidc", "from", auth.ClientOf(r),
+	c.cfg.Logger.Info("audit", "who", id.Name, "role", id.Role.String(), "by", "oidc", "from", c.guard.ClientOf(r),
 		"method", r.Method, "path", r.URL.Path, "status", http.StatusOK)
 	header := w.Header()
 	header.Set("Content-Security-Policy", contentSecurityPolicy("'self'"))

@@ -20,13 +20,16 @@ func newMetrics(cfg Config, checks *checks) http.Handler {
 	registry.MustRegister(
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		&scrape{cfg: cfg},
-		&exporterScrape{
-			collector: cfg.Collector, ledger: cfg.Ledger, now: cfg.Now,
-			highest: map[exporterCounter]uint64{},
-		},
 		checks,
 	)
+	if cfg.Analyzer != nil { // which counts reports and flows
+		registry.MustRegister(&passedScrape{cfg.Analyzer, cfg.Version})
+	} else {
+		registry.MustRegister(&scrape{cfg: cfg}, &exporterScrape{
+			collector: cfg.Collector, ledger: cfg.Ledger, now: cfg.Now,
+			highest: map[exporterCounter]uint64{},
+		})
+	}
 	if cfg.Alerts != nil {
 		registry.MustRegister(&alertScrape{cfg.Alerts})
 	}

@@ -27,6 +27,7 @@ type operation struct {
 	needs        func(*Config) *types.Problem // what the server must have; nil: nothing
 	serve        server
 	find         finder // of a list
+	from         origin // of the answer, where the tables are in another server
 
 	answer  any    // a value of the type of the answer; nil: none
 	history any    // and of that about a time range, if it is another
@@ -36,6 +37,16 @@ type operation struct {
 	media   string // of the answer; "": JSON
 	status  int    // 0: 200
 }
+
+// An origin is where an answer is from.
+type origin uint8
+
+const (
+	fromTables origin = iota // what there is now, and what changes something
+	fromStore                // the store alone
+	fromPast                 // the store alone, if a time is asked about; else the tables
+	fromServer               // any server
+)
 
 // A server answers a request.
 type server func(h *handler, w http.ResponseWriter, r *http.Request, p *params)
@@ -56,9 +67,10 @@ const api = "/api/v1/"
 // operations are all that can be done, in the order of docs/reference/api.md.
 func operations() []operation {
 	return []operation{
-		listOf("nodes", (*handler).nodes, types.NodeList{}, "devices that appeared in reports").with("at " + ranging),
+		listOf("nodes", (*handler).nodes, types.NodeList{}, "devices that appeared in reports").with("at " + ranging).
+			answered(fromPast),
 		listOf("ports", (*handler).ports, types.PortList{},
-			"ports of nodes, and what is behind them").with("at " + ranging).section("port"),
+			"ports of nodes, and what is behind them").with("at " + ranging).section("port").answered(fromPast),
 		listOf("links", (*handler).links, types.LinkList{},
 			"links between nodes, with their delays").with("at").records(types.LinkHistory{}),
 		listOf("hops", live(filter.HopTable, (*handler).allHops), types.HopList{},
@@ -77,7 +89,7 @@ func operations() []operation {
 			with("").of("topology"),
 		get("topology", "topology", (*handler).topology, types.Topology{},
 			"nodes, ports, links and hosts in one answer").
-			with("at " + ranging + " filter").of("topology").section("a-moment-of-the-past"),
+			with("at " + ranging + " filter").of("topology").section("a-moment-of-the-past").answered(fromPast),
 		listOf("flows", (*handler).flows, types.FlowList{}, "flows with their paths").records(types.FlowHistory{}),
 		eventStream("flows/stream", "streamFlows", (*handler).streamFlows,
 			"flows about which reports come, once a second: server-sent events").
@@ -192,14 +204,14 @@ func operations() []operation {
 			answer: types.DecodeAnswer{},
 		},
 		get("heatmap", "heatmap", (*handler).heatmap, types.Heatmap{}, "how many packets took how long, over time").
-			with("of filter interval since until").needing(needHistory).section("heat-map"),
+			with("of filter interval since until").needing(needHistory).section("heat-map").answered(fromStore),
 		get("query", "query", (*handler).query, types.Table{}, "the rows of a SELECT statement over the store").
-			with("sql limit format").requiring(auth.Operate).needing(needSQL).section("query"),
+			with("sql limit format").requiring(auth.Operate).needing(needSQL).section("query").answered(fromStore),
 		get("filter/validate", "validateFilter", (*handler).validate, types.Validation{}, "whether a filter is right").
-			with("schema text").section("filters"),
+			with("schema text").section("filters").answered(fromServer),
 		get("filter/complete", "completeFilter", (*handler).complete, types.Completions{},
 			"what may stand at a place of a filter").
-			with("schema text cursor").section("filters"),
+			with("schema text cursor").section("filters").answered(fromServer),
 		listOf("views", live(viewTable, (*handler).allViews), types.ViewList{},
 			"pages of the console that were given a name, by name").needing(needViews).section("views"),
 		change("POST", "views", "addView", (*handler).addView, types.NewView{}, types.View{}, "the view that was saved").
@@ -213,22 +225,24 @@ func operations() []operation {
 		change("DELETE", "demo", "stopDemo", (*handler).stopDemo, nil, types.DemoState{}, "stop the emulated network").
 			needing(needDemo).section("demo"),
 		get("docs", "docs", (*handler).docsIndex, types.DocIndex{},
-			"the pages of the documentation of this version").section("documentation"),
+			"the pages of the documentation of this version").section("documentation").answered(fromServer),
 		get("docs/page", "docsPage", (*handler).docsPage, types.DocPage{},
-			"a page of the documentation").with("page").section("documentation"),
+			"a page of the documentation").with("page").section("documentation").answered(fromServer),
 		get("docs/search", "docsSearch", (*handler).docsSearch, types.DocHits{},
 			"sections of the documentation that have all words").
-			with("words limit").section("documentation"),
+			with("words limit").section("documentation").answered(fromServer),
 		change("POST", "reload", "reload", (*handler).reload, nil, types.Reload{},
-			"let the server read its configuration again").needing(needReload).section("reload"),
+			"let the server read its configuration again").needing(needReload).section("reload").answered(fromServer),
 		get("session", "session", (*handler).session, auth.Identity{},
-			"who asks, as far as the server knows").section("session"),
+			"who asks, as far as the server knows").section("session").answered(fromServer),
 		get("openapi.json", "openapi", (*handler).serveOpenAPI, map[string]any{},
-			"this API as an OpenAPI 3.1 description"),
-		outside("/healthz", (*handler).health, auth.Nobody, "200 as long as the process answers"),
-		outside("/readyz", (*handler).ready, auth.Nobody, "200 when reports are received, else 503"),
-		outside("/metrics", (*handler).metrics, auth.Read, "metrics for Prometheus"),
+			"this API as an OpenAPI 3.1 description").answered(fromServer),
+		outside("/healthz", (*handler).health, auth.Nobody, "200 as long as the process answers").answered(fromServer),
+		outside("/readyz", (*handler).ready, auth.Nobody, "200 when reports are received, else 503").
+			answered(fromServer),
+		outside("/metrics", (*handler).metrics, auth.Read, "metrics for Prometheus").answered(fromServer),
 		outside("/metrics/network", (*handler).networkMetrics, auth.Read, "metrics of the network for Prometheus"),
+		outside(statePath, (*handler).state, auth.Read, "what a server with role query has to know"),
 	}
 }
 
@@ -291,7 +305,13 @@ func (o operation) section(anchor string) operation {
 
 // records says that a store answers the list about a time range.
 func (o operation) records(history any) operation {
-	o.past, o.history = paging+adding, history
+	o.past, o.history, o.from = paging+adding, history, fromPast
+	return o
+}
+
+// answered says where the answer is from, if that is not always what there is now.
+func (o operation) answered(from origin) operation {
+	o.from = from
 	return o
 }
 

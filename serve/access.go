@@ -122,10 +122,19 @@ func openAccess(c *Config, told func(what string) func(error)) (*auth.Guard, *au
 	return guard, secure, nil
 }
 
-// openAccess reads the files that say who may ask.
-func (s *Server) openAccess() (err error) {
-	s.guard, s.secure, err = openAccess(s.Config, toldBy(s.log))
-	return err
+// openEndpoint reads the files that say who may ask, and opens the socket where they do.
+func (s *Server) openEndpoint() error {
+	guard, secure, err := openAccess(s.Config, toldBy(s.log))
+	if err != nil {
+		return err
+	}
+	s.guard = guard
+	if s.endpoint, err = listenHTTP(s.Config.HTTP, secure); err != nil {
+		return err
+	}
+	s.endpoint.failed = func(err error) { s.failures <- err }
+	s.opened = append(s.opened, func() { s.endpoint.listener.Close() })
+	return nil
 }
 
 // toldBy returns a function for openAccess that writes to log.

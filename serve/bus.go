@@ -26,6 +26,7 @@ const (
 	roleCollect = "collect" // receives reports and gives them to the bus
 	roleAnalyze = "analyze" // takes reports from the bus
 	roleTables  = "tables"  // has tables for an analyzer
+	roleQuery   = "query"   // answers for an analyzer
 )
 
 // busSettings say where the bus is that carries datagrams from collectors to the analyzer.
@@ -64,7 +65,12 @@ func (c *Config) checkRole() error {
 	if err := c.Tables.check(c.Role); err != nil {
 		return err
 	}
+	if err := c.Analyzer.check(c.Role); err != nil {
+		return err
+	}
 	switch c.Role {
+	case roleQuery:
+		return c.checkQuery()
 	case roleTables:
 		switch {
 		case b.on():
@@ -101,7 +107,7 @@ func (c *Config) checkRole() error {
 			return errors.New("raw_reports: a server that analyzes has none; they are kept with role all only")
 		}
 	default:
-		return fmt.Errorf("role: got %q, want all, collect, analyze or tables", c.Role)
+		return fmt.Errorf("role: got %q, want all, collect, analyze, tables or query", c.Role)
 	}
 	if !b.on() {
 		return fmt.Errorf("bus: role %s needs urls of servers of NATS, or embedded at the analyzer", c.Role)

@@ -10,7 +10,7 @@ func TestRoleCheck(t *testing.T) {
 	const collect, analyze = "role: collect\n", "role: analyze\n"
 	for text, want := range map[string]string{
 		"role: all":                         "",
-		"role: both":                        `role: got "both", want all, collect, analyze or tables`,
+		"role: both":                        `role: got "both", want all, collect, analyze, tables or query`,
 		collect:                             "needs urls of servers of NATS",
 		analyze:                             "needs urls of servers of NATS, or embedded",
 		"bus: {urls: [x]}":                  "role is all, which needs no bus",

@@ -17,7 +17,7 @@ func TestDataDirectory(t *testing.T) {
 		c.Listen, c.HTTP, c.Data = []string{"udp://127.0.0.1:0"}, "127.0.0.1:0", data
 		s, err := New(t.Context(), &c, io.Discard)
 		if err == nil {
-			s.listener.Close()
+			s.endpoint.listener.Close()
 			s.checkpoints.Stop()
 			s.keeper.close()
 			ctx, cancel := context.WithCancel(t.Context())
@@ -97,7 +97,7 @@ func TestDataDirectoryGoesAway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.listener.Close()
+	defer s.endpoint.listener.Close()
 	if err := os.RemoveAll(data); err != nil {
 		t.Fatal(err)
 	}

@@ -28,11 +28,9 @@ type clickhouseConfig struct {
 const passwordVariable = "WAYBILL_CLICKHOUSE_PASSWORD"
 
 // checkClickHouse refuses what cannot work with ClickHouse.
-func (c *storeConfig) checkClickHouse(data string) error {
+func (c *storeConfig) checkClickHouse() error {
 	usual := defaultStoreConfig()
 	switch {
-	case data == "":
-		return errors.New("store: clickhouse: a journal of what is not stored yet needs a directory; data names one")
 	case c.MaxSize != usual.MaxSize:
 		return errors.New("store: max_size: ClickHouse drops records by their age only; leave out max_size or clickhouse")
 	case len(c.Tables) > 0:

@@ -82,13 +82,13 @@ func (s *Server) components() []component {
 	if s.demo != nil {
 		list = append(list, atStop(s.demo.Stop))
 	}
-	return append(list, &answering{server: s})
+	return append(list, s.endpoint)
 }
 
 // Run starts all components, and stops them when ctx is done or one of them has failed. After ErrBeginAnew some of them
 // may still work, and the process should end.
 func (s *Server) Run(ctx context.Context) error {
-	s.failed = make(chan error, len(s.Receivers)+1)
+	s.failures = make(chan error, len(s.Receivers)+1)
 	list := s.components()
 	for _, c := range list {
 		c.Start()
@@ -97,7 +97,7 @@ func (s *Server) Run(ctx context.Context) error {
 	var err error
 	select {
 	case <-ctx.Done():
-	case err = <-s.failed:
+	case err = <-s.failures:
 	case gone := <-s.tablesGone():
 		return errors.Join(ErrBeginAnew, gone)
 	}

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -34,9 +35,10 @@ type Config struct {
 	TLS             tlsFiles                             `yaml:"tls" doc:"certificates of HTTPS"`
 	OIDC            oidcSettings                         `yaml:"oidc" doc:"a provider of OpenID Connect at which people log in"`
 	ProxyLogin      proxySettings                        `yaml:"proxy_login" doc:"a proxy that logs people in and says in headers who they are"`
-	Role            string                               `yaml:"role" flag:"role" doc:"all; collect: gives what it receives to the bus; analyze: takes it from there; tables: has tables for an analyzer"`
+	Role            string                               `yaml:"role" flag:"role" doc:"all; collect: gives what it receives to the bus; analyze: takes it from there; tables: has tables for an analyzer; query: answers for one"`
 	Bus             busSettings                          `yaml:"bus" doc:"carries datagrams from collectors to the analyzer"`
 	Tables          tablesSettings                       `yaml:"tables" doc:"where the tables of flows are, if not in the analyzer"`
+	Analyzer        analyzerSettings                     `yaml:"analyzer" doc:"where the analyzer is, of a server with role query"`
 	Metrics         string                               `yaml:"metrics" doc:"who may read /metrics: read, or open for everybody"`
 	Query           querySettings                        `yaml:"query" doc:"who may send statements in SQL"`
 	Memory          string                               `yaml:"memory" flag:"memory" doc:"what the tables may grow to; at least 32MiB"`
@@ -174,6 +176,8 @@ func (c *Config) ReadEnvironment() error {
 			err = readVariable(name, value, &c.Bus)
 		case "tables":
 			err = readVariable(name, value, &c.Tables)
+		case "analyzer":
+			err = readVariable(name, value, &c.Analyzer)
 		case "metrics":
 			c.Metrics = value
 		case "query":
@@ -252,6 +256,9 @@ func (c *Config) Check() error {
 func (c *Config) check() error {
 	if _, err := c.Store.compile(c.Data); err != nil {
 		return err
+	}
+	if c.Store.ClickHouse != nil && c.Data == "" && c.Role != roleQuery {
+		return errors.New("store: clickhouse: a journal of what is not stored yet needs a directory; data names one")
 	}
 	if id, rule := c.nameTwice(); rule != "" {
 		return fmt.Errorf("names.%d: %s", id, rule)

@@ -155,6 +155,7 @@ tables:
   listen: 127.0.0.1:7100
   insecure: true
   tls: {ca: /x, cert: /x, key: /x}
+analyzer: {url: "https://10.0.0.11:8080", token_file: /x, insecure: true, tls: {ca: /x, cert: /x, key: /x}}
 alerts: /x
 log: {level: warn}
 int_dscp: 23

@@ -38,7 +38,7 @@ type demo struct {
 // newDemo returns the demo of s, or nil if there cannot be one: whoever reaches a server from elsewhere must not make
 // it work, and reports of a network that is not there have no place among those of a list of exporters.
 func newDemo(s *Server) *demo {
-	host, _, err := net.SplitHostPort(s.listener.Addr().String())
+	host, _, err := net.SplitHostPort(s.endpoint.listener.Addr().String())
 	address, parseErr := netip.ParseAddr(host)
 	if err != nil || parseErr != nil || !address.Unmap().IsLoopback() ||
 		len(s.Receivers) == 0 || s.formatOf(0) != nil ||

@@ -28,7 +28,8 @@ func (s *Server) handler() http.Handler {
 		Version: s.Config.Version, Logger: s.log, Metrics: metrics,
 		Roles:   auth.Rules{OpenMetrics: s.Config.Metrics == "open", Query: s.Config.Query.Role},
 		Console: console.Files(), Hosts: s.Config.Hosts, Access: s.guard,
-		RefusedConnections: s.connections.Refused, Ready: s.ready, NotWritten: s.troubles.Failing, Stopping: s.stopping,
+		RefusedConnections: s.endpoint.connections.Refused, Stopping: s.endpoint.stopping,
+		Ready: s.ready, NotWritten: s.troubles.Failing,
 		Collector: s.Collector, Events: s.Events, Incidents: s.incidents, Bursts: s.bursts,
 		Attacks: s.scanner.AttackTotals, Ledger: s.ledger, Alerts: s.alerts,
 		Listeners: s.listeners, Refused: s.refused, Reports: s.raw.kept(), Points: s.points, Reload: s.Reload,
@@ -77,64 +78,71 @@ func newHTTPServer(handler http.Handler, secure *auth.TLS, log *slog.Logger) *ht
 	return s
 }
 
-// serveHTTP answers until the server is shut down.
-func (s *Server) serveHTTP() error {
-	var err error
-	if s.secure != nil {
-		err = s.http.ServeTLS(s.connections, "", "")
-	} else {
-		err = s.http.Serve(s.connections)
-	}
-	if errors.Is(err, http.ErrServerClosed) {
-		return nil
-	}
-	return err
-}
-
 // URL is where the console is.
-func (s *Server) URL() string {
-	scheme := "http"
-	if s.secure != nil {
-		scheme = "https"
-	}
-	return scheme + "://" + s.listener.Addr().String()
+func (s *Server) URL() string { return s.endpoint.URL() }
+
+// An endpoint is the component that answers over HTTP.
+type endpoint struct {
+	listener    net.Listener
+	secure      *auth.TLS // nil: plain HTTP
+	connections *auth.Connections
+	stopping    chan struct{} // closed when it stops
+	server      *http.Server
+	failed      func(error) // hears that it cannot go on
+	ended       sync.WaitGroup
 }
 
 // listenHTTP opens the socket of console, API and metrics.
-func (s *Server) listenHTTP() (err error) {
-	if s.listener, err = net.Listen("tcp", s.Config.HTTP); err != nil {
+func listenHTTP(address string, secure *auth.TLS) (*endpoint, error) {
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
 		if errors.Is(err, syscall.EADDRINUSE) {
-			return fmt.Errorf(
-				"listen on http://%s: the port is in use; stop what uses it or choose another with --http",
-				s.Config.HTTP)
+			return nil, fmt.Errorf(
+				"listen on http://%s: the port is in use; stop what uses it or choose another with --http", address)
 		}
-		return fmt.Errorf("listen on http://%s: %w", s.Config.HTTP, err)
+		return nil, fmt.Errorf("listen on http://%s: %w", address, err)
 	}
-	s.opened = append(s.opened, func() { s.listener.Close() })
-	s.connections = auth.LimitConnections(s.listener, maxConnections, maxClientConnections)
-	return nil
+	return &endpoint{
+		listener: listener, secure: secure, stopping: make(chan struct{}),
+		connections: auth.LimitConnections(listener, maxConnections, maxClientConnections),
+	}, nil
 }
 
-// answering is the component that answers over HTTP.
-type answering struct {
-	server *Server
-	ended  sync.WaitGroup
+// answer says who answers. It is called once, before Start.
+func (e *endpoint) answer(handler http.Handler, log *slog.Logger) {
+	e.server = newHTTPServer(handler, e.secure, log)
+	e.server.RegisterOnShutdown(sync.OnceFunc(func() { close(e.stopping) }))
+}
+
+// URL is where the console is.
+func (e *endpoint) URL() string {
+	scheme := "http"
+	if e.secure != nil {
+		scheme = "https"
+	}
+	return scheme + "://" + e.listener.Addr().String()
 }
 
 // Start implements component.
-func (a *answering) Start() {
-	a.ended.Go(func() {
-		if err := a.server.serveHTTP(); err != nil {
-			a.server.failed <- err
+func (e *endpoint) Start() {
+	e.ended.Go(func() {
+		var err error
+		if e.secure != nil {
+			err = e.server.ServeTLS(e.connections, "", "")
+		} else {
+			err = e.server.Serve(e.connections)
+		}
+		if !errors.Is(err, http.ErrServerClosed) {
+			e.failed(err)
 		}
 	})
 }
 
 // Stop implements component. Answers that take long have three seconds to end.
-func (a *answering) Stop() error {
+func (e *endpoint) Stop() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 	defer cancel()
-	err := a.server.http.Shutdown(ctx)
-	a.ended.Wait()
+	err := e.server.Shutdown(ctx)
+	e.ended.Wait()
 	return err
 }

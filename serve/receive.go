@@ -163,7 +163,7 @@ func (r *receiving) Start() {
 	for _, receiver := range r.server.Receivers {
 		r.all.Go(func() {
 			if err := receiver.Run(ctx); err != nil {
-				r.server.failed <- err
+				r.server.failures <- err
 			}
 		})
 	}

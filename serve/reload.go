@@ -34,8 +34,8 @@ func (s *Server) reloadOnHangup(ctx context.Context) {
 			if s.guard.Tokens != nil {
 				s.guard.Tokens.Reload()
 			}
-			if s.secure != nil {
-				s.secure.Reload()
+			if s.endpoint.secure != nil {
+				s.endpoint.secure.Reload()
 			}
 			_, _ = s.Reload(ctx, "SIGHUP") // which logs what is wrong
 		}

@@ -6,8 +6,6 @@ import (
 	"io"
 	"log/slog"
 	"math/rand/v2"
-	"net"
-	"net/http"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -64,12 +62,9 @@ type Server struct {
 	queues      []*collect.Queue // to the shards; none if there is one shard, which receivers call themselves
 	Receivers   []*collect.Receiver
 	samples     sampleMetrics
-	listener    net.Listener
-	http        *http.Server
+	endpoint    *endpoint
 	demo        *demo // nil: there is none
 	guard       *auth.Guard
-	secure      *auth.TLS // nil: plain HTTP
-	connections *auth.Connections
 	bus         *busReceiver // nil: datagrams come from sockets
 	views       *views
 	inventory   *inventory.Keeper
@@ -78,10 +73,9 @@ type Server struct {
 	receiving    atomic.Bool
 	settings     atomic.Pointer[collect.Settings]
 	reloading    sync.Mutex
-	current      *Config       // that is in effect; under reloading
-	stopping     chan struct{} // closed when the HTTP server stops
-	failed       chan error    // of components that cannot go on
-	opened       []func()      // what closes what New has opened, if it fails
+	current      *Config    // that is in effect; under reloading
+	failures     chan error // of components that cannot go on
+	opened       []func()   // what closes what New has opened, if it fails
 }
 
 // New opens all files and sockets, so that what cannot be opened is known before anything runs. It waits for tables
@@ -89,7 +83,6 @@ type Server struct {
 func New(ctx context.Context, c *Config, logTo io.Writer) (*Server, error) {
 	s := &Server{
 		Config: c, current: c, level: new(slog.LevelVar), Events: eventlog.New(MaxEvents),
-		stopping: make(chan struct{}),
 	}
 	s.incidents = incident.NewLive(s.Events, func() incident.Arrivals { return s.ledger.Unheard() })
 	s.level.Set(c.Log.Level.Level)
@@ -98,8 +91,8 @@ func New(ctx context.Context, c *Config, logTo io.Writer) (*Server, error) {
 	s.troubles = store.NewTroubles(s.log)
 	s.dialects = newDialectNotices(s.points, s.log)
 	for _, open := range []func() error{
-		s.openAccess, func() error { return s.newTables(ctx) }, s.openSockets, s.newReceivers, s.openData, s.openBus,
-		s.newScanner, s.openKeeper, s.openRawReports, s.listenHTTP, s.openAlerts, s.openMitigation,
+		func() error { return s.newTables(ctx) }, s.openSockets, s.newReceivers, s.openData, s.openBus,
+		s.newScanner, s.openKeeper, s.openRawReports, s.openEndpoint, s.openAlerts, s.openMitigation,
 		s.openExports,
 	} {
 		if err := open(); err != nil {
@@ -110,8 +103,7 @@ func New(ctx context.Context, c *Config, logTo io.Writer) (*Server, error) {
 		}
 	}
 	s.demo = newDemo(s)
-	s.http = newHTTPServer(s.handler(), s.secure, s.log)
-	s.http.RegisterOnShutdown(sync.OnceFunc(func() { close(s.stopping) }))
+	s.endpoint.answer(s.handler(), s.log)
 	return s, nil
 }
 

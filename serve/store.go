@@ -91,7 +91,7 @@ func (c *storeConfig) compile(data string) (duckdb.Config, error) {
 	if err := to.Check(); err != nil || c.ClickHouse == nil {
 		return to, err
 	}
-	return to, c.checkClickHouse(data)
+	return to, c.checkClickHouse()
 }
 
 // tableMemory is how much of the memory the tables take. The rest is for packets on their way, answers and the garbage

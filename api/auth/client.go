@@ -6,11 +6,12 @@ import (
 	"strings"
 )
 
-// ClientOf returns the address that r comes from. What comes from this machine may come through a proxy, which says who
-// asked it in the last element of X-Forwarded-For. Only limits and logs rest on it, never rights.
-func ClientOf(r *http.Request) netip.Addr {
+// ClientOf returns the address that r comes from. What comes from this machine, or from the proxy that logs people in,
+// may come for others: it says who asked it in the last element of X-Forwarded-For. Only limits and logs rest on it,
+// never rights.
+func (g *Guard) ClientOf(r *http.Request) netip.Addr {
 	remote := remoteOf(r)
-	if !remote.IsLoopback() {
+	if !remote.IsLoopback() && (g.Proxy == nil || !g.Proxy.speaks(remote)) {
 		return remote
 	}
 	values := r.Header.Values("X-Forwarded-For")

@@ -65,6 +65,7 @@ func TestLimitIsBounded(t *testing.T) {
 }
 
 func TestClientOf(t *testing.T) {
+	g := &Guard{Proxy: &Proxy{From: []netip.Prefix{netip.MustParsePrefix("198.51.100.7/32")}}}
 	for _, c := range []struct{ remote, forwarded, want string }{
 		{"192.0.2.1:5", "", "192.0.2.1"},
 		{"192.0.2.1:5", "10.0.0.1", "192.0.2.1"}, // anybody can write that
@@ -73,13 +74,15 @@ func TestClientOf(t *testing.T) {
 		{"[::1]:5", "6.6.6.6, 2001:db8::1", "2001:db8::1"}, // the last one is the proxy's own
 		{"127.0.0.1:5", "nobody", "127.0.0.1"},
 		{"[fe80::1%eth0]:5", "", "fe80::1"},
+		{"198.51.100.7:5", "6.6.6.6, 10.0.0.1", "10.0.0.1"}, // the proxy that logs people in
+		{"198.51.100.8:5", "10.0.0.1", "198.51.100.8"},
 	} {
 		r := httptest.NewRequest("GET", "/", nil)
 		r.RemoteAddr = c.remote
 		if c.forwarded != "" {
 			r.Header.Set("X-Forwarded-For", c.forwarded)
 		}
-		if got := ClientOf(r).String(); got != c.want {
+		if got := g.ClientOf(r).String(); got != c.want {
 			t.Errorf("%+v: got %s", c, got)
 		}
 	}

@@ -16,10 +16,14 @@ type Proxy struct {
 	Roles        Roles
 }
 
+// speaks reports whether what comes from an address is the proxy's.
+func (p *Proxy) speaks(from netip.Addr) bool {
+	return slices.ContainsFunc(p.From, func(prefix netip.Prefix) bool { return prefix.Contains(from) })
+}
+
 // identify returns who asks by r; ok is false if no proxy says so.
 func (p *Proxy) identify(r *http.Request) (id Identity, ok bool, err error) {
-	remote := remoteOf(r)
-	if !slices.ContainsFunc(p.From, func(prefix netip.Prefix) bool { return prefix.Contains(remote) }) {
+	if !p.speaks(remoteOf(r)) {
 		return id, false, nil
 	}
 	users := r.Header.Values(p.UserHeader)

@@ -99,6 +99,7 @@ func prove(t *testing.T, file string, d *dialectOfProof, collectors *clusterOfPr
 	r := run(t, server)
 	sink := newPacedSink(t, r)
 	if collectors != nil {
+		r.query = collectors.startQuery(t, server.URL())
 		sink = newPacedSink(t, r, collectors.addresses...)
 		sink.inFlight = inFlightByBus
 	}
@@ -137,7 +138,7 @@ func prove(t *testing.T, file string, d *dialectOfProof, collectors *clusterOfPr
 	}
 	r.stop()
 	if collectors != nil {
-		collectors.checkStored(t, answers.Flows)
+		collectors.checkStored(t, r.query, answers.Flows)
 	}
 	return differences, ran > longestDelay
 }

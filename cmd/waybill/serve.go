@@ -33,6 +33,7 @@ console, the API and metrics over HTTP. The configuration comes from --config FI
   waybill serve --data /var/lib/waybill
   waybill serve --role collect --config collector.yaml
   waybill serve --role tables --config tables.yaml
+  waybill serve --role query --config query.yaml
   waybill serve --config waybill.yaml --check`,
 		Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -58,6 +59,12 @@ console, the API and metrics over HTTP. The configuration comes from --config FI
 					return err
 				}
 				return t.Run(ctx)
+			case "query":
+				q, err := serve.NewQuery(ctx, c, cmd.ErrOrStderr())
+				if err != nil {
+					return err
+				}
+				return q.Run(ctx)
 			}
 			s, err := serve.New(ctx, c, cmd.ErrOrStderr())
 			if err != nil {
@@ -75,9 +82,10 @@ console, the API and metrics over HTTP. The configuration comes from --config FI
 	f.BoolVar(&dump, "dump", false, "print the configuration and exit")
 	f.StringArrayVar(&flags.Listen, "listen", flags.Listen, "`ADDRESS` to receive reports on: udp://HOST:PORT, xdp://INTERFACE:PORT or packet://INTERFACE:PORT; may be repeated")
 	f.StringVar(&flags.Role, "role", flags.Role,
-		"`ROLE`: all; collect, which gives what it receives to the bus; analyze, which takes it from there; tables, which has tables for that")
+		"`ROLE`: all; collect, which gives what it receives to the bus; analyze, which takes it from there; tables, which has tables for that; query, which answers for that")
 	_ = cmd.RegisterFlagCompletionFunc("role",
-		cobra.FixedCompletions([]string{"all", "collect", "analyze", "tables"}, cobra.ShellCompDirectiveNoFileComp))
+		cobra.FixedCompletions([]string{"all", "collect", "analyze", "tables", "query"},
+			cobra.ShellCompDirectiveNoFileComp))
 	f.StringVar(&flags.HTTP, "http", flags.HTTP,
 		"`ADDRESS` of console, API and metrics; without a host only this machine")
 	f.BoolVar(&flags.Insecure, "insecure", false,

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -30,9 +31,13 @@ import (
 // running is a server under test.
 type running struct {
 	*serve.Server
-	t    *testing.T
-	stop func()
+	t     *testing.T
+	stop  func()
+	query string // URL of a server with role query that is asked instead; "": there is none
 }
+
+// URL is where questions go.
+func (r *running) URL() string { return cmp.Or(r.query, r.Server.URL()) }
 
 // startServer starts a server on free ports, with changes to the configuration; it is stopped at the end of the test.
 func startServer(t *testing.T, change func(*serve.Config)) *running {

@@ -31,6 +31,8 @@ type Config struct {
 	Names map[uint32]string
 	// Memory is what a query may take on the server, in bytes.
 	Memory int64
+	// ReadOnly says that the tables are those of another process, which writes them: they are read alone.
+	ReadOnly bool
 }
 
 // DefaultConfig returns the configuration of a store at an address.
@@ -91,8 +93,8 @@ func (c *Config) Check() error {
 	return err
 }
 
-// Open connects to the server, and makes the tables or brings them up to date. It fails if the server does not answer,
-// and if a newer version of waybill made the tables.
+// Open connects to the server, and makes the tables or brings them up to date, unless they are only read. It fails if
+// the server does not answer, and if a newer version of waybill made the tables.
 func Open(ctx context.Context, config Config) (*Store, error) {
 	o, err := options(&config)
 	if err != nil {
@@ -112,6 +114,9 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 }
 
 func (s *Store) prepare(ctx context.Context) error {
+	if s.config.ReadOnly {
+		return s.checkVersion(ctx)
+	}
 	if err := s.migrate(ctx); err != nil {
 		return err
 	}
@@ -139,8 +144,12 @@ func (s *Store) with(ctx context.Context, most time.Duration, settings clickhous
 	return clickhouse.Context(ctx, clickhouse.WithSettings(all))
 }
 
-// SetNames replaces the names of nodes, for statements that come.
-func (s *Store) SetNames(names map[uint32]string) { _ = s.exec(s.ctx, nodeNames(names)) }
+// SetNames replaces the names of nodes, for statements that come. Where tables are only read it does nothing.
+func (s *Store) SetNames(names map[uint32]string) {
+	if !s.config.ReadOnly {
+		_ = s.exec(s.ctx, nodeNames(names))
+	}
+}
 
 // Close closes the connections. What was written is on the disks of the server.
 func (s *Store) Close() error {

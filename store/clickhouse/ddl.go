@@ -2,11 +2,14 @@ package clickhouse
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
 
 	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/store/schema"
@@ -169,21 +172,12 @@ func (s *Store) migrate(ctx context.Context) error {
 	if err := s.exec(ctx, "CREATE TABLE IF NOT EXISTS waybill_schema (version UInt32) ENGINE = MergeTree ORDER BY version"); err != nil {
 		return err
 	}
-	var version uint32
-	row := s.conn.QueryRow(s.with(ctx, queryTime, nil), "SELECT max(version) FROM waybill_schema")
-	if err := row.Scan(&version); err != nil {
+	version, err := s.version(ctx)
+	if err != nil {
 		return err
 	}
-	if int(version) > schemaVersion {
-		return fmt.Errorf(
-			"the tables were made by a newer waybill: their schema has version %d, this program knows up "+
-				"to %d; run that waybill, or give another database",
-			version,
-			schemaVersion,
-		)
-	}
 	var statements []string
-	for v := max(int(version), 1); version > 0 && v < schemaVersion; v++ {
+	for v := max(version, 1); version > 0 && v < schemaVersion; v++ {
 		statements = append(statements, migrations[v-1]...)
 	}
 	statements = append(statements, createAll(s.config.Keep)...)
@@ -199,7 +193,7 @@ func (s *Store) migrate(ctx context.Context) error {
 			)
 		}
 	}
-	if int(version) < schemaVersion {
+	if version < schemaVersion {
 		statements = append(statements, fmt.Sprintf("INSERT INTO waybill_schema VALUES (%d)", schemaVersion))
 	}
 	for _, text := range statements {
@@ -208,6 +202,43 @@ func (s *Store) migrate(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// version returns that of the tables; 0: there are none. It fails if a newer waybill made them.
+func (s *Store) version(ctx context.Context) (int, error) {
+	var version uint32
+	row := s.conn.QueryRow(s.with(ctx, queryTime, nil), "SELECT max(version) FROM waybill_schema")
+	if err := row.Scan(&version); err != nil {
+		return 0, err
+	}
+	if int(version) > schemaVersion {
+		return 0, fmt.Errorf(
+			"the tables were made by a newer waybill: their schema has version %d, this program knows up "+
+				"to %d; run that waybill, or give another database",
+			version,
+			schemaVersion,
+		)
+	}
+	return int(version), nil
+}
+
+// ErrNoTables says that there is nothing to read yet.
+var ErrNoTables = errors.New("there are no tables yet: the analyzer makes them when it starts")
+
+// checkVersion fails unless the tables are those of this version.
+func (s *Store) checkVersion(ctx context.Context) error {
+	version, err := s.version(ctx)
+	if exception, ok := errors.AsType[*clickhouse.Exception](err); ok && exception.Code == codeNoTable {
+		return ErrNoTables
+	}
+	if err == nil && version == 0 { // they are being made
+		return ErrNoTables
+	}
+	if err == nil && version < schemaVersion {
+		err = fmt.Errorf("the tables have version %d of the schema, want %d: upgrade the analyzer first", version,
+			schemaVersion)
+	}
+	return err
 }
 
 // nodeNames is the statement that makes the view node_names.

@@ -1,6 +1,7 @@
 package clickhouse
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
@@ -392,7 +393,16 @@ func TestEqual(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer first.Close()
-	second := open(t, chdb.Start(t))
+	address := chdb.Start(t)
+	if _, err := Open(t.Context(), readOnly(address)); !errors.Is(err, ErrNoTables) {
+		t.Errorf("got %v of a database without tables, want %v", err, ErrNoTables)
+	}
+	second := open(t, address)
+	reader, err := Open(t.Context(), readOnly(address)) // which learns what is written and rolled up later
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
 	for round := range 2 {
 		v := g.intervals(300, round)
 		for _, s := range []store.Backend{first, second} {
@@ -408,6 +418,19 @@ func TestEqual(t *testing.T) {
 		}
 	}
 	askBoth(t, g, first, second, questions, now)
+	reader.SetNames(map[uint32]string{1: "x"}) // those of the other stay
+	askBoth(t, g, first, reader, questions/2, now)
+	a, err := second.Select(t.Context(), "SELECT count() FROM node_names", 1)
+	if err != nil || a.Rows[0][0] != uint64(0) {
+		t.Errorf("%v: a reader has named nodes: %v", err, a)
+	}
+}
+
+// readOnly is the configuration of who reads the tables of another one.
+func readOnly(address string) Config {
+	c := DefaultConfig(address)
+	c.ReadOnly = true
+	return c
 }
 
 // askBoth asks both stores the same questions.

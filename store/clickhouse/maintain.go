@@ -109,6 +109,8 @@ func (s *Store) loadRolled(ctx context.Context) error {
 		return err
 	}
 	defer rows.Close()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for rows.Next() {
 		var name string
 		var until time.Time

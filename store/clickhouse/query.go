@@ -22,6 +22,11 @@ func (s *Store) Query(ctx context.Context, q *store.Query) (*store.Answer, error
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", trouble(ctx, err))
 	}
+	if s.config.ReadOnly { // another process rolls up
+		if err := s.loadRolled(ctx); err != nil {
+			return nil, fmt.Errorf("store: %w", trouble(ctx, err))
+		}
+	}
 	m := &moment{s, list}
 	c, err := tables.Compile(q, m)
 	if err != nil {
@@ -229,6 +234,7 @@ func limited(statement string, limit int) string {
 
 // Codes of errors of ClickHouse.
 const (
+	codeNoTable     = 60
 	codeTimeout     = 159
 	codeTooSlow     = 160
 	codeTooManyRows = 158
