@@ -97,6 +97,8 @@ func (s *Server) Run(ctx context.Context) error {
 	var err error
 	select {
 	case <-ctx.Done():
+	case <-s.otherTables:
+		err = errors.Join(ErrBeginAnew, errOtherTables)
 	case err = <-s.failures:
 	case gone := <-s.tablesGone():
 		return errors.Join(ErrBeginAnew, gone)

@@ -55,6 +55,7 @@ func (s *Server) Reload(ctx context.Context, by string) (*types.Reload, error) {
 		s.log.Error("the configuration was not reloaded; everything stays as it was", "by", by, "error", err)
 		return nil, err
 	}
+	s.beginAnewWith(next)
 	answer := s.current.compare(next)
 	s.current = next
 	s.log.Info("the configuration was reloaded", "by", by, "changed", strings.Join(answer.Changed, "; "),
@@ -77,6 +78,9 @@ func (s *Server) take(ctx context.Context, next *Config) error {
 		return err
 	}
 	if _, err := next.configured(nil); err != nil {
+		return err
+	}
+	if err := s.checkTables(next); err != nil {
 		return err
 	}
 	finishOutputs, err := s.openOutputs(next)

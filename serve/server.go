@@ -75,6 +75,7 @@ type Server struct {
 	reloading    sync.Mutex
 	current      *Config    // that is in effect; under reloading
 	failures     chan error // of components that cannot go on
+	otherTables  chan struct{}
 	opened       []func()   // what closes what New has opened, if it fails
 }
 
@@ -83,6 +84,7 @@ type Server struct {
 func New(ctx context.Context, c *Config, logTo io.Writer) (*Server, error) {
 	s := &Server{
 		Config: c, current: c, level: new(slog.LevelVar), Events: eventlog.New(MaxEvents),
+		otherTables: make(chan struct{}, 1),
 	}
 	s.incidents = incident.NewLive(s.Events, func() incident.Arrivals { return s.ledger.Unheard() })
 	s.level.Set(c.Log.Level.Level)

@@ -20,12 +20,15 @@ import (
 	"github.com/waybill-int/waybill/tables"
 )
 
-// ErrBeginAnew says that a server cannot go on, and that one that begins where the latest checkpoint is can.
-var ErrBeginAnew = errors.New("lost a table server; reports since the latest checkpoint are replayed from the bus")
+// ErrBeginAnew says that a server does not go on, and that one that begins where the latest checkpoint is should.
+var ErrBeginAnew = errors.New("reports since the latest checkpoint are replayed from the bus")
+
+// errOtherTables says why a server begins anew whose configuration was read again.
+var errOtherTables = errors.New("tables.servers changed")
 
 // tablesSettings say where the tables of flows are, if not in the process of the analyzer.
 type tablesSettings struct {
-	Servers  []string `yaml:"servers" doc:"where servers with role tables listen, HOST:PORT; the analyzer has none of its own then"`
+	Servers  []string `yaml:"servers" reload:"yes" doc:"where servers with role tables listen, HOST:PORT; the analyzer has none of its own then"`
 	Listen   string   `yaml:"listen" doc:"address on which a server with role tables has them for an analyzer, HOST:PORT"`
 	Insecure bool     `yaml:"insecure" doc:"allow listen on an address that others can reach without certificates"`
 	TLS      busTLS   `yaml:"tls" doc:"certificates of both sides; ca says whose the other one may have"`
@@ -64,18 +67,24 @@ func (t *tablesSettings) check(role string) error {
 	return nil
 }
 
+// tablesConfig says which servers have the tables, and how they are asked.
+func (s *Server) tablesConfig(t *tablesSettings) (c tables.Config, err error) {
+	c = tables.Config{
+		Addresses: t.Servers, Version: s.Config.Version, Points: s.points(), Delivered: s.delivered, Log: s.log,
+	}
+	if c.TLS, err = t.TLS.config(); err != nil {
+		err = fmt.Errorf("tables: tls: %w", err)
+	}
+	return c, err
+}
+
 // openTables asks servers for tables, and waits for them.
 func (s *Server) openTables(ctx context.Context) error {
-	t := &s.Config.Tables
-	secure, err := t.TLS.config()
+	c, err := s.tablesConfig(&s.Config.Tables)
 	if err != nil {
-		return fmt.Errorf("tables: tls: %w", err)
+		return err
 	}
-	s.tables, err = tables.Open(ctx, tables.Config{
-		Addresses: t.Servers, TLS: secure, Version: s.Config.Version, Points: s.settings.Load().Points,
-		Delivered: s.delivered, Log: s.log,
-	})
-	if err != nil {
+	if s.tables, err = tables.Open(ctx, c); err != nil {
 		return err
 	}
 	s.opened = append(s.opened, s.tables.Close)
@@ -86,6 +95,32 @@ func (s *Server) openTables(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// checkTables returns an error if servers that are to have the tables do not answer.
+func (s *Server) checkTables(next *Config) error {
+	if slices.Equal(next.Tables.Servers, s.current.Tables.Servers) {
+		return nil
+	}
+	c, err := s.tablesConfig(&next.Tables)
+	if err == nil {
+		err = tables.Check(c)
+	}
+	if err != nil {
+		return fmt.Errorf("tables: servers: %w", err)
+	}
+	return nil
+}
+
+// beginAnewWith ends the server, if others are to have the tables: one that begins anew gives out the flows to them.
+func (s *Server) beginAnewWith(next *Config) {
+	if slices.Equal(next.Tables.Servers, s.current.Tables.Servers) {
+		return
+	}
+	select {
+	case s.otherTables <- struct{}{}:
+	default:
+	}
 }
 
 // tablesGone has an error when a server with tables is gone.

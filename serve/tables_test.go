@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -106,5 +107,66 @@ func TestTablesAskForCertificates(t *testing.T) {
 	stop()
 	if err := <-ended; err != nil {
 		t.Error(err)
+	}
+}
+
+// An analyzer whose configuration is read again gives its tables to the servers that it names then: it ends, and says
+// that it should begin anew. Where one of them does not answer, nothing changes.
+func TestOtherTables(t *testing.T) {
+	startTables := func() string {
+		c := DefaultConfig()
+		c.Role, c.HTTP, c.Workers, c.Memory, c.Version = roleTables, "127.0.0.1:0", 1, "64MiB", "v"
+		c.Tables.Listen = "127.0.0.1:0"
+		server, err := NewTables(&c, io.Discard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- server.Run(ctx) }()
+		t.Cleanup(func() {
+			stop()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		})
+		return server.Address()
+	}
+	first, second, nobody := startTables(), startTables(), test.FreePort(t, "tcp")
+	c := DefaultConfig()
+	c.Role, c.HTTP, c.Version, c.Data = roleAnalyze, "127.0.0.1:0", "v", t.TempDir()
+	c.Bus.Embedded = test.FreePort(t, "tcp")
+	c.Tables.Servers = []string{first}
+	next := c
+	c.Again = func() (*Config, error) { return new(next), nil }
+	c.Points.Compile()
+	s, err := New(t.Context(), &c, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error)
+	go func() { ended <- s.Run(t.Context()) }()
+
+	next.Tables.Servers = []string{first, nobody}
+	if _, err := s.Reload(t.Context(), "a test"); err == nil || !strings.Contains(err.Error(), nobody) {
+		t.Errorf("got %v of a server that is not there, want its address", err)
+	}
+	next = c
+	if answer, err := s.Reload(t.Context(), "a test"); err != nil || len(answer.Changed)+len(answer.NeedsRestart) > 0 {
+		t.Errorf("got %+v %v though nothing changed", answer, err)
+	}
+	select {
+	case err := <-ended:
+		t.Fatal(err)
+	case <-time.After(100 * time.Millisecond):
+	}
+	next.Tables.Servers = []string{first, second}
+	answer, err := s.Reload(t.Context(), "a test")
+	if err != nil || !reflect.DeepEqual(answer.Changed, []string{"tables.servers: 2, were 1"}) ||
+		len(answer.NeedsRestart) > 0 {
+		t.Errorf("got %+v %v", answer, err)
+	}
+	if err := <-ended; !errors.Is(err, ErrBeginAnew) {
+		t.Errorf("got %v, want %v", err, ErrBeginAnew)
 	}
 }

@@ -81,6 +81,19 @@ func Open(ctx context.Context, c Config) (*Analyzer, error) {
 	}
 }
 
+// Check returns an error if one of the servers does not answer. What has tables of theirs goes on.
+func Check(c Config) error {
+	a := &Analyzer{config: c}
+	for _, address := range c.Addresses {
+		l, _, err := a.greet(address, &hello{})
+		if err != nil {
+			return err
+		}
+		l.conn.Close()
+	}
+	return nil
+}
+
 // open connects to all servers, when all of them are there. It is an error if one of them is gone then.
 func open(ctx context.Context, c Config) (*Analyzer, error) {
 	a := &Analyzer{config: c, id: rand.Uint64() | 1, gone: make(chan error, 1)}

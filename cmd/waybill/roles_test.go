@@ -80,6 +80,7 @@ type clusterOfTest struct {
 	t          *testing.T
 	collectors []*collectorOfTest
 	analyzer   *process
+	query      *process // that is asked for the ledger; nil: the analyzer is
 }
 
 // add adds a collector, which does not run yet, with three switches.
@@ -117,9 +118,13 @@ func (c *clusterOfTest) sendAll(n int) {
 // settled waits until the ledger has the newest report of each switch, and returns what it says.
 func (c *clusterOfTest) settled() map[string]telemetry.Loss {
 	bySource := map[string]telemetry.Loss{}
+	asked := c.analyzer
+	if c.query != nil {
+		asked = c.query
+	}
 	test.Eventually(c.t, "receiving everything", func() bool {
 		var l struct{ Loss []telemetry.Loss }
-		if c.analyzer.ask("/api/v1/loss", &l) != nil {
+		if asked.ask("/api/v1/loss", &l) != nil {
 			return false
 		}
 		all := map[string]telemetry.Loss{}
