@@ -148,3 +148,24 @@ test('answers that are none, and their end', async () => {
   assert.ok((await page.textContent('main')).includes('events, the latest first'), 'the old figures stay');
   page.expected.push(/50[02]/); // what the browser says of the answers
 });
+
+test('an exporter that sends to two collectors is there twice', async () => {
+  const page = await open('#/events');
+  await page.route(/\/api\/v1\/(exporters|loss)\?/, async (route) => {
+    const response = await route.fetch();
+    const answer = await response.json();
+    for (const name of ['exporters', 'loss'])
+      answer[name] &&= answer[name].flatMap((item) => [item, { ...item, collector: 'another', hw_id: 9 }]);
+    await route.fulfill({ response, json: answer });
+  });
+  for (const hash of ['overview', 'collector'])
+    for (const when of ['', span]) {
+      await go(page, `#/${hash}?${when}`);
+      await page.waitForFunction(() =>
+        document.querySelector('main table tbody tr, main svg, main canvas, main [role=alert]'),
+      );
+      await page.waitForTimeout(300); // what is below comes a moment later
+      assert.deepEqual(await page.locator('main [role=alert]').allTextContents(), [], `${hash} ${when}`);
+    }
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+});
