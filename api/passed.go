@@ -69,6 +69,7 @@ type AnalyzerConfig struct {
 	Access *auth.Guard
 	// Configure hears what is configured at the analyzer, at first and when that changes.
 	Configure func(analyze.Configured)
+	Stored    bool // there is a store that answers about the past
 	Version   string
 	Log       *slog.Logger
 }
@@ -159,14 +160,16 @@ func (a *Analyzer) unanswered(w http.ResponseWriter, r *http.Request, err error)
 		return
 	}
 	a.failed.Add(1)
-	since := ""
+	since, instead := "", ""
 	if away := a.away.Load(); away != nil {
 		since = " since " + away.since.UTC().Format(time.RFC3339)
 	}
+	if a.config.Stored {
+		instead = "; a time range (since and until) is answered from the store"
+	}
 	retryAfter(w, time.Second)
-	types.NewProblem(http.StatusServiceUnavailable,
-		"the analyzer at %s does not answer%s, and only it has this: %v; what is stored is answered with since and until",
-		a.config.URL.Redacted(), since, err).Write(w)
+	types.NewProblem(http.StatusServiceUnavailable, "only the analyzer at %s knows this, and it does not answer%s: %v%s",
+		a.config.URL.Redacted(), since, err, instead).Write(w)
 }
 
 // ServeHTTP passes a request on.
@@ -218,8 +221,8 @@ func (a *Analyzer) look(ctx context.Context) {
 	case ctx.Err() != nil:
 	case err != nil && before == nil:
 		a.away.Store(&absence{time.Now(), err})
-		a.config.Log.Error("the analyzer does not answer: only what is stored can be asked for", "url",
-			a.config.URL.Redacted(), "error", err)
+		a.config.Log.Error("the analyzer does not answer", "url", a.config.URL.Redacted(), "error", err, "stored_answers",
+			a.config.Stored)
 	case err != nil:
 		a.away.Store(&absence{before.since, err})
 	default:

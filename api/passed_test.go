@@ -70,7 +70,7 @@ func newPair(t *testing.T) *pair {
 	}
 	p.passes = NewAnalyzer(AnalyzerConfig{
 		URL: at, Access: p.configQuery.Access, Configure: p.configQuery.Collector.Configure, Version: "v1.2.3",
-		Log: slog.New(slog.DiscardHandler),
+		Stored: true, Log: slog.New(slog.DiscardHandler),
 	})
 	p.configQuery.Analyzer, p.configQuery.Written = p.passes, p.passes.Written
 	p.query = New(p.configQuery)
@@ -157,7 +157,8 @@ func TestQueryAnswersAsAnalyzer(t *testing.T) {
 		if w.Code == http.StatusServiceUnavailable {
 			var problem types.Problem
 			if err := json.Unmarshal(w.Body.Bytes(), &problem); err != nil || w.Header().Get("Retry-After") == "" ||
-				!strings.Contains(problem.Detail, "does not answer") {
+				!strings.Contains(problem.Detail, "does not answer") ||
+				!strings.Contains(problem.Detail, "is answered from the store") {
 				t.Errorf("%s: got %s", target, w.Body)
 			}
 			continue

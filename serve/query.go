@@ -137,7 +137,8 @@ func (q *Query) openAnalyzer(c *Config) error {
 		return fmt.Errorf("analyzer: url: %w", err)
 	}
 	config := api.AnalyzerConfig{
-		URL: at, Access: q.guard, Configure: q.collector.Configure, Version: c.Version, Log: q.log,
+		URL: at, Access: q.guard, Configure: q.collector.Configure, Stored: q.store != nil, Version: c.Version,
+		Log: q.log,
 	}
 	if config.TLS, err = to.TLS.config(); err != nil {
 		return fmt.Errorf("analyzer: tls: %w", err)

@@ -76,7 +76,7 @@ type Server struct {
 	current      *Config    // that is in effect; under reloading
 	failures     chan error // of components that cannot go on
 	otherTables  chan struct{}
-	opened       []func()   // what closes what New has opened, if it fails
+	opened       []func() // what closes what New has opened, if it fails
 }
 
 // New opens all files and sockets, so that what cannot be opened is known before anything runs. It waits for tables
