@@ -49,7 +49,7 @@ help: ## show this list
 demo: setup-demo build ## run Waybill on an emulated fabric, in which things go wrong (DEMO_SECONDS=N: for N seconds)
 	scripts/demo
 
-cluster: setup-demo build ## run the demo with two collectors, a bus, an analyzer and its tables in two processes (DEMO_SECONDS=N: for N seconds)
+cluster: setup-demo build ## run the demo with two collectors, a bus, an analyzer, its tables in two processes and a server for questions (DEMO_SECONDS=N: for N seconds)
 	scripts/demo --cluster
 
 lab: build ## run the demo on six routers of this kernel, in network namespaces, as root (LAB_SECONDS=N: for N seconds)
