@@ -357,8 +357,8 @@ func TestClusterFaults(t *testing.T) {
 	c.checkStored(arrived)
 }
 
-// checkStored stops the analyzer, and asks the server with role query for what is stored. What waits for further reports
-// is written by an analyzer that is started again.
+// checkStored stops the analyzer, and asks the server with role query for what is stored. What waits for further
+// reports is written by an analyzer that is started again.
 func (c *faultyCluster) checkStored(packets uint64) {
 	c.t.Helper()
 	ask := "/api/v1/query?sql=" + url.QueryEscape("SELECT sum(packets), sum(reports) FROM flows_10s")
