@@ -342,3 +342,42 @@ func TestClockWithoutCollectors(t *testing.T) {
 		t.Errorf("the next analyzer is at %d, want %d", at, now-6)
 	}
 }
+
+// Datagrams of a collector whose clock is ahead, by however much, wait for none of that time, and stay in their order;
+// the clock of the tables does not run ahead with them. Those of others are not moved.
+func TestClockAhead(t *testing.T) {
+	now := time.Now().UnixNano()
+	for _, ahead := range []time.Duration{time.Millisecond, 2 * time.Second, time.Minute, time.Hour, 9999 * time.Hour} {
+		var taken []Datagram
+		n := newTestConsumer(t, nil, func(list []Datagram) { taken = append(taken, list...) })
+		for i, of := range []struct {
+			name  string
+			ahead time.Duration
+		}{{"right", 0}, {"ahead", ahead}} {
+			whole := now + int64(of.ahead)
+			list := someDatagrams(50, uint64(i))
+			for j := range list {
+				list[j].ArrivedNs = whole - int64(50-j)*1e3
+			}
+			n.take(uint64(2*i+1), 1, messageOf(Header{Collector: of.name, Run: 1, Partition: 1, Number: 1}, list))
+			n.take(uint64(2*i+2), 0, messageOf(Header{Collector: of.name, Run: 1, Number: 1, WholeNs: whole}, nil))
+		}
+		h := Header{Collector: "right", Run: 1, Number: 2, WholeNs: time.Now().UnixNano()} // a moment later
+		n.take(5, 0, messageOf(h, nil))
+		before := map[string]int64{}
+		for _, d := range taken {
+			if d.ArrivedNs < before[d.Collector] || d.ArrivedNs > time.Now().UnixNano() ||
+				d.Collector == "right" && now-d.ArrivedNs > 50e3 {
+				t.Errorf("%v ahead: %s got %d behind %d, now is %d", ahead, d.Collector, d.ArrivedNs,
+					before[d.Collector], now)
+			}
+			before[d.Collector] = d.ArrivedNs
+		}
+		if len(taken) != 100 || len(n.queued) > 0 {
+			t.Errorf("%v ahead: %d datagrams were delivered, want 100", ahead, len(taken))
+		}
+		if at := n.Delivered(time.Now().UnixNano()); at > time.Now().UnixNano() || now-at > int64(longestBehind) {
+			t.Errorf("%v ahead: the tables are at %d, and now is %d", ahead, at, now)
+		}
+	}
+}

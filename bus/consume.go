@@ -26,6 +26,7 @@ type Consumer struct {
 	keys      map[Key]*keyState
 	held      int // messages that wait for others of their key
 	heldBytes int
+	ahead     map[string]bool // collectors of whose clock the log was told
 
 	queued      byArrival // those with messages in order that wait for other collectors
 	queuedBytes int
@@ -129,6 +130,7 @@ func OpenConsumer(c ConsumerConfig) (*Consumer, error) {
 // goOn makes the state that begins where the process before this one was.
 func (n *Consumer) goOn() {
 	n.keys, n.collectors, n.confirmed = map[Key]*keyState{}, map[string]*collectorState{}, map[Key]uint64{}
+	n.ahead = map[string]bool{}
 	from := n.config.From
 	if from == nil {
 		return
@@ -292,7 +294,7 @@ func (n *Consumer) hear(at *keyState, h *Header) {
 		c.run, c.Counters = h.Run, h.Counters
 	}
 	if h.WholeNs > 0 {
-		c.wholeNs = h.WholeNs
+		c.wholeNs = min(h.WholeNs, c.seenNs)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"container/heap"
 	"math"
 	"slices"
+	"time"
 )
 
 // A queuedMessage is a message whose turn in its key has come, some of whose datagrams wait for earlier ones of others.
@@ -22,7 +23,9 @@ const (
 	maxQueuedBytes = 64 << 20
 	// deliverAtOnce is how many datagrams are delivered together.
 	deliverAtOnce = 128
-	maxFree       = 16 // messages whose memory goes round
+	// toldAhead is how far ahead the clock of a collector is that the log tells of, once.
+	toldAhead = time.Second
+	maxFree   = 16 // messages whose memory goes round
 )
 
 // queue queues the message of a key whose turn it is. The Consumer is locked.
@@ -42,6 +45,7 @@ func (n *Consumer) queue(at *keyState, content []byte, sequence uint64) {
 		n.config.Log.Error("datagrams are lost: a message cannot be read", "collector", h.Collector, "error", err,
 			"datagrams", h.Datagrams)
 	}
+	n.noFuture(m, time.Now().UnixNano())
 	if h.Number == at.Number+1 { // what the process before this one delivered of it
 		m.next = int(min(at.Part, uint64(len(m.list))))
 	}
@@ -52,6 +56,26 @@ func (n *Consumer) queue(at *keyState, content []byte, sequence uint64) {
 	}
 	n.queuedBytes += len(m.memory)
 	n.hear(at, &h)
+}
+
+// noFuture moves datagrams of a collector whose clock is ahead of this one's to before now, all of a message by the
+// same time: what arrives in the future would wait for it, and be confirmed then.
+func (n *Consumer) noFuture(m *queuedMessage, nowNs int64) {
+	ahead := int64(0)
+	for i := range m.list {
+		ahead = max(ahead, m.list[i].ArrivedNs-nowNs)
+	}
+	if ahead == 0 {
+		return
+	}
+	for i := range m.list {
+		m.list[i].ArrivedNs -= ahead
+	}
+	if ahead > int64(toldAhead) && !n.ahead[m.Collector] && len(n.ahead) < maxKeys {
+		n.ahead[m.Collector] = true
+		n.config.Log.Warn("the clock of a collector is ahead of the one here: its datagrams count as if they arrived when "+
+			"they came by the bus", "collector", m.Collector, "ahead", time.Duration(ahead).Round(time.Millisecond))
+	}
 }
 
 // drain delivers what is queued and arrived up to when all of all collectors is there, in the order in which it

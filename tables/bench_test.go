@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/netip"
 	"os"
+	"slices"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -116,15 +118,19 @@ func BenchmarkQuestions(b *testing.B) {
 	r.RelayTo(a.Relays())
 	nowNs := time.Now().UnixNano()
 	var batch []collect.Datagram
-	for i := range servers * flows {
+	report := func(i int) {
 		batch = append(batch, collect.Datagram{
 			Source:  netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 1, byte(i % 100)}), 5000),
-			Payload: test.Report(test.Form20MD, uint32(i), uint32(i/100), 5),
+			Payload: test.Report(test.Form20MD, uint32(i%(servers*flows)), uint32(i/100), 5),
 		})
 		if len(batch) == 64 {
 			r.Receive(batch, 8555, nowNs)
 			batch = batch[:0]
 		}
+	}
+	next := 0
+	for ; next < servers*flows; next++ {
+		report(next)
 	}
 	c := analyze.Collector{Owners: a.Owners()}
 	b.Logf("%d flows", c.Counters().Flows)
@@ -139,9 +145,26 @@ func BenchmarkQuestions(b *testing.B) {
 		{"counters", func() { c.Counters() }},
 	} {
 		b.Run(q.name, func(b *testing.B) {
+			var took []time.Duration
+			var reporting sync.WaitGroup
+			ctx, stop := context.WithCancel(b.Context())
+			reporting.Go(func() { // 6,400 a second
+				for ticker := time.NewTicker(10 * time.Millisecond); ctx.Err() == nil; <-ticker.C {
+					for range 64 {
+						report(next)
+						next++
+					}
+				}
+			})
 			for b.Loop() {
+				start := time.Now()
 				q.ask()
+				took = append(took, time.Since(start))
 			}
+			stop()
+			reporting.Wait()
+			slices.Sort(took)
+			b.ReportMetric(float64(took[len(took)*95/100])/1e6, "p95-ms")
 		})
 	}
 }
