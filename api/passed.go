@@ -165,7 +165,7 @@ func (a *Analyzer) unanswered(w http.ResponseWriter, r *http.Request, err error)
 		since = " since " + away.since.UTC().Format(time.RFC3339)
 	}
 	if a.config.Stored {
-		instead = "; a time range (since and until) is answered from the store"
+		instead = "; flows, paths, hops, queues, links, drops, bursts and events of a time range are answered from the store"
 	}
 	retryAfter(w, time.Second)
 	types.NewProblem(http.StatusServiceUnavailable, "only the analyzer at %s knows this, and it does not answer%s: %v%s",

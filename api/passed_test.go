@@ -158,7 +158,7 @@ func TestQueryAnswersAsAnalyzer(t *testing.T) {
 			var problem types.Problem
 			if err := json.Unmarshal(w.Body.Bytes(), &problem); err != nil || w.Header().Get("Retry-After") == "" ||
 				!strings.Contains(problem.Detail, "does not answer") ||
-				!strings.Contains(problem.Detail, "is answered from the store") {
+				!strings.Contains(problem.Detail, "are answered from the store") {
 				t.Errorf("%s: got %s", target, w.Body)
 			}
 			continue

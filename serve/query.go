@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/url"
 	"os"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -100,6 +101,8 @@ func NewQuery(ctx context.Context, c *Config, logTo io.Writer) (*Query, error) {
 	level := new(slog.LevelVar)
 	level.Set(c.Log.Level.Level)
 	q := &Query{log: command.NewLogger(logTo, level)}
+	most, _ := parseSize(c.Memory) // check has seen it
+	debug.SetMemoryLimit(int64(most))
 	guard, secure, err := openAccess(c, toldBy(q.log))
 	if err != nil {
 		return nil, err
