@@ -207,9 +207,14 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // serve answers with an operation. That the server does not have what it needs is a problem of the query, after others.
 func (h *handler) serve(w http.ResponseWriter, r *http.Request, o *operation, id string) {
 	if h.cfg.Analyzer != nil && !h.answersHere(o, r) {
-		h.passOn(w, r, o)
+		h.passOn(w, r, o, id)
 		return
 	}
+	h.serveHere(w, r, o, id)
+}
+
+// serveHere is serve of what this server answers by itself.
+func (h *handler) serveHere(w http.ResponseWriter, r *http.Request, o *operation, id string) {
 	p := newParams(r, o, id)
 	if o.needs != nil {
 		p.missing = o.needs(&h.cfg)

@@ -73,9 +73,13 @@ const (
 // recordedArrivals returns what the store knows of exporters in a time range, where the ledger has it no more. An
 // exporter that sent nothing in the hour before it is not expected in it.
 func (h *handler) recordedArrivals(ctx context.Context, r span) (incident.Arrivals, *types.Problem) {
-	recent := h.cfg.Ledger.Unheard()
-	if recent.Kept(r.since.UnixNano()) {
-		return recent, nil
+	var recent incident.Arrivals = unheard{}
+	if h.cfg.Analyzer == nil {
+		kept := h.cfg.Ledger.Unheard()
+		if kept.Kept(r.since.UnixNano()) {
+			return kept, nil
+		}
+		recent = kept
 	}
 	found, problem := h.ask(ctx, &store.Query{
 		Table: store.Exporters, From: r.since.Add(-lookAround), To: r.until, Step: arrivalStep, Limit: maxArrivals,
@@ -115,6 +119,12 @@ func (h *handler) recordedArrivals(ctx context.Context, r span) (incident.Arriva
 	}
 	return &recorded{recent, ledger.UnheardOf(list), sinceNs}, nil
 }
+
+// unheard is what is known of exporters without their ledger: nothing.
+type unheard struct{}
+
+// Between is that of Arrivals.
+func (unheard) Between([]uint32, int64, int64) ([]telemetry.Unseen, bool) { return nil, false }
 
 // recorded is what a ledger knows, and of what it does not know any more a store.
 type recorded struct {

@@ -45,6 +45,7 @@ const (
 	fromTables origin = iota // what there is now, and what changes something
 	fromStore                // the store alone
 	fromPast                 // the store alone, if a time is asked about; else the tables
+	fromEither               // the tables; the store alone, if a time is asked about and they are not there
 	fromServer               // any server
 )
 
@@ -122,7 +123,7 @@ func operations() []operation {
 			"events as they begin, change and end: server-sent events").
 			of("events"),
 		listOf("incidents", (*handler).incidents, types.IncidentList{},
-			"what broke, with what followed from it, the latest first").with(ranging),
+			"what broke, with what followed from it, the latest first").with(ranging).answered(fromEither),
 		get("incidents/{id}", "incident", (*handler).incident, types.IncidentAnswer{},
 			"one incident, by the id of any of its events"),
 		eventStream("incidents/stream", "streamIncidents", (*handler).streamIncidents,

@@ -159,13 +159,18 @@ func (a *Analyzer) unanswered(w http.ResponseWriter, r *http.Request, err error)
 	if r.Context().Err() != nil { // the client is gone
 		return
 	}
+	if answer, ok := r.Context().Value(insteadKey{}).(func(http.ResponseWriter)); ok {
+		answer(w)
+		return
+	}
 	a.failed.Add(1)
 	since, instead := "", ""
 	if away := a.away.Load(); away != nil {
 		since = " since " + away.since.UTC().Format(time.RFC3339)
 	}
 	if a.config.Stored {
-		instead = "; flows, paths, hops, queues, links, drops, bursts and events of a time range are answered from the store"
+		instead = "; flows, paths, hops, queues, links, drops, bursts, events and incidents of a time range are answered " +
+			"from the store"
 	}
 	retryAfter(w, time.Second)
 	types.NewProblem(http.StatusServiceUnavailable, "only the analyzer at %s knows this, and it does not answer%s: %v%s",
@@ -277,21 +282,33 @@ const maxState = 64 << 20
 // answersHere reports whether a server with role query answers by itself: what concerns this server, and what the store
 // answers alone.
 func (h *handler) answersHere(o *operation, r *http.Request) bool {
-	stored := h.cfg.History != nil
 	switch o.from {
 	case fromServer:
 		return true
 	case fromStore:
-		return stored
+		return h.cfg.History != nil
 	case fromPast:
-		values := r.URL.Query()
-		return stored && (values.Has("at") || values.Has("since") || values.Has("until"))
+		return h.cfg.History != nil && namesPast(r)
 	}
 	return false
 }
 
+// namesPast is asksPast of a request.
+func namesPast(r *http.Request) bool {
+	values := r.URL.Query()
+	return values.Has("at") || values.Has("since") || values.Has("until")
+}
+
+// insteadKey is of what answers in the place of an analyzer that does not, a func(http.ResponseWriter).
+type insteadKey struct{}
+
 // passOn lets the analyzer answer. A stream ends when this server stops, and when who was let in has been locked out.
-func (h *handler) passOn(w http.ResponseWriter, r *http.Request, o *operation) {
+func (h *handler) passOn(w http.ResponseWriter, r *http.Request, o *operation, id string) {
+	if o.from == fromEither && h.cfg.History != nil && namesPast(r) {
+		instead := func(w http.ResponseWriter) { h.serveHere(w, r, o, id) }
+		h.cfg.Analyzer.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), insteadKey{}, instead)))
+		return
+	}
 	if o.media != types.MediaStream {
 		h.cfg.Analyzer.ServeHTTP(w, r)
 		return

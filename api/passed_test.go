@@ -167,6 +167,11 @@ func TestQueryAnswersAsAnalyzer(t *testing.T) {
 			t.Errorf("%s without the analyzer: got %.300s, want %.300s", target, w.Body, answers[target])
 		}
 	}
+	w := ask(p.query, "GET", "/api/v1/incidents?"+tuesdays, p.as(auth.Read))
+	var incidents types.IncidentList
+	if err := json.Unmarshal(w.Body.Bytes(), &incidents); err != nil || len(incidents.Incidents) == 0 {
+		t.Errorf("incidents of the past without the analyzer: %v %s", err, w.Body)
+	}
 	if stored < 20 || stored > len(targets)/2+5 {
 		t.Errorf("%d of %d are answered without the analyzer", stored, len(targets))
 	}
