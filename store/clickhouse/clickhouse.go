@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -59,6 +60,9 @@ type Store struct {
 	conn   driver.Conn
 	ctx    context.Context // ends with the Store
 	stop   context.CancelFunc
+
+	// replicated says that the database is of the engine Replicated: its tables are to be on all its servers.
+	replicated bool
 
 	token  string               // of the batches that Write could not write; "": there are none
 	failed *telemetry.Intervals // the first of them
@@ -117,6 +121,13 @@ func (s *Store) prepare(ctx context.Context) error {
 	if s.config.ReadOnly {
 		return s.checkVersion(ctx)
 	}
+	var engine string
+	row := s.conn.QueryRow(s.with(ctx, queryTime, nil),
+		"SELECT engine FROM system.databases WHERE name = currentDatabase()")
+	if err := row.Scan(&engine); err != nil {
+		return err
+	}
+	s.replicated = engine == "Replicated"
 	if err := s.migrate(ctx); err != nil {
 		return err
 	}
@@ -128,7 +139,19 @@ func (s *Store) prepare(ctx context.Context) error {
 
 // exec executes a statement of the store itself.
 func (s *Store) exec(ctx context.Context, statement string) error {
+	if s.replicated {
+		statement = onReplicas(statement)
+	}
 	return s.conn.Exec(s.with(ctx, writeTime, nil), statement)
+}
+
+// onReplicas is a statement for a database whose tables are on several servers. Paths and names are those that its
+// engine gives. A mutation does not wait for a server that is away, which catches up.
+func onReplicas(statement string) string {
+	if strings.HasPrefix(statement, "CREATE TABLE ") {
+		statement = strings.Replace(statement, "ENGINE = ", "ENGINE = Replicated", 1)
+	}
+	return strings.Replace(statement, "mutations_sync = 2", "mutations_sync = 1", 1)
 }
 
 // with is a context for a statement with settings, which may take so long.
@@ -137,6 +160,10 @@ func (s *Store) with(ctx context.Context, most time.Duration, settings clickhous
 		"max_execution_time":          int(most.Seconds()),
 		"join_use_nulls":              1,
 		"prefer_column_name_to_alias": 1,
+	}
+	if s.replicated { // what is written outlives a server, and who makes tables waits for none that is away
+		all["insert_quorum"], all["insert_quorum_timeout"] = "auto", most.Milliseconds()
+		all["distributed_ddl_output_mode"] = "none_only_active"
 	}
 	for name, value := range settings {
 		all[name] = value

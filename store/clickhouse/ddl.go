@@ -167,9 +167,11 @@ func createAll(keep [len(schema.Tiers)]time.Duration) []string {
 	return list
 }
 
+const createSchema = "CREATE TABLE IF NOT EXISTS waybill_schema (version UInt32) ENGINE = MergeTree ORDER BY version"
+
 // migrate makes the tables and brings those of an older version up to date.
 func (s *Store) migrate(ctx context.Context) error {
-	if err := s.exec(ctx, "CREATE TABLE IF NOT EXISTS waybill_schema (version UInt32) ENGINE = MergeTree ORDER BY version"); err != nil {
+	if err := s.exec(ctx, createSchema); err != nil {
 		return err
 	}
 	version, err := s.version(ctx)

@@ -2,7 +2,8 @@
 // server as clickhouse-go needs. Tests of a program share one
 // engine, each with a database of its own.
 //
-// What it cannot show is what is not in the library: the native protocol, users, and Keeper, so no replicated tables.
+// What it cannot show is what is not in the library: the native protocol, users, and Keeper, so of replicated tables
+// their definitions only.
 // With WAYBILL_TEST_CLICKHOUSE=clickhouse://USER:PASSWORD@HOST:9000 the same tests run against a server, which is the
 // place for these.
 package chdb
@@ -72,13 +73,22 @@ var load = sync.OnceValue(func() error {
 // A session is a connection to the engine. It is used by one goroutine at a time.
 type session struct{ conn uintptr }
 
+// keeper lets the engine take definitions of replicated tables, which nothing can be written to.
+const keeper = `<clickhouse><zookeeper><implementation>testkeeper</implementation></zookeeper></clickhouse>`
+
 // open opens a session of the engine with its files in dir; all of a process have the same.
 func open(dir string) (*session, error) {
-	var args [4]*byte
+	config := filepath.Join(dir, "config.xml")
+	if err := os.WriteFile(config, []byte(keeper), 0o600); err != nil {
+		return nil, err
+	}
+	var args [5]*byte
 	var pin runtime.Pinner
 	defer pin.Unpin()
 	// Tests may write backups anywhere.
-	for i, text := range []string{"clickhouse", "--path=" + dir, "--", "--backups.allowed_path=/"} {
+	for i, text := range []string{
+		"clickhouse", "--config-file=" + config, "--path=" + dir, "--", "--backups.allowed_path=/",
+	} {
 		b := append([]byte(text), 0)
 		pin.Pin(&b[0])
 		args[i] = &b[0]
