@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"maps"
 	"net/http"
 	"slices"
@@ -106,6 +107,7 @@ func newHandler(cfg Config) *handler {
 // views are what depends on the names of nodes.
 type views struct {
 	of      *analyze.Configured
+	tag     string // which this is, of all that there ever were
 	schemas map[string]*filter.Schema
 	// histories are the lists that a store answers when they are asked about a time range.
 	histories map[string]history
@@ -117,7 +119,7 @@ func (h *handler) views() *views {
 	if v := h.named.Load(); v != nil && v.of == of {
 		return v
 	}
-	v := &views{of: of, schemas: schemas(of.Names), histories: histories()}
+	v := &views{of: of, tag: rand.Text(), schemas: schemas(of.Names), histories: histories()}
 	for name, y := range v.histories {
 		y.schema = y.schema.WithNodes(nodeIDs(of.Names)).WithNames(of.Names)
 		v.histories[name] = y

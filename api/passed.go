@@ -45,11 +45,10 @@ const statePath = "/query-state"
 
 // state answers a server with role query.
 func (h *handler) state(w http.ResponseWriter, r *http.Request, _ *params) {
-	of := h.cfg.Collector.Configured()
-	// The same pointer is the same configuration, as long as this process is.
-	answer := state{Version: h.cfg.Version, Tag: fmt.Sprintf("%d-%p", h.begun, of)}
-	if r.URL.Query().Get("tag") != answer.Tag {
-		answer.Configured = of
+	v := h.views()
+	answer := state{Version: h.cfg.Version, Tag: v.tag}
+	if r.URL.Query().Get("tag") != v.tag {
+		answer.Configured = v.of
 	}
 	if h.cfg.Written != nil {
 		answer.Written = map[string]time.Time{}
