@@ -9,8 +9,8 @@ import (
 	"github.com/waybill-int/waybill/internal/test/chdb"
 )
 
-// TestReplicatedTables: the engine takes all definitions as they are in a database of the engine Replicated, whose paths
-// it would give itself. Nothing can be written to them here: that needs servers, and Keeper.
+// TestReplicatedTables: the engine takes all definitions as they are in a database of the engine Replicated, which
+// would give the paths itself. Nothing can be written to them here: that needs servers, and Keeper.
 func TestReplicatedTables(t *testing.T) {
 	s := open(t, chdb.Start(t))
 	if s.replicated {
