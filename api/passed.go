@@ -287,15 +287,9 @@ func (h *handler) answersHere(o *operation, r *http.Request) bool {
 	case fromStore:
 		return h.cfg.History != nil
 	case fromPast:
-		return h.cfg.History != nil && namesPast(r)
+		return h.cfg.History != nil && namesPast(r.URL.Query())
 	}
 	return false
-}
-
-// namesPast is asksPast of a request.
-func namesPast(r *http.Request) bool {
-	values := r.URL.Query()
-	return values.Has("at") || values.Has("since") || values.Has("until")
 }
 
 // insteadKey is of what answers in the place of an analyzer that does not, a func(http.ResponseWriter).
@@ -303,7 +297,7 @@ type insteadKey struct{}
 
 // passOn lets the analyzer answer. A stream ends when this server stops, and when who was let in has been locked out.
 func (h *handler) passOn(w http.ResponseWriter, r *http.Request, o *operation, id string) {
-	if o.from == fromEither && h.cfg.History != nil && namesPast(r) {
+	if o.from == fromEither && h.cfg.History != nil && namesPast(r.URL.Query()) {
 		instead := func(w http.ResponseWriter) { h.serveHere(w, r, o, id) }
 		h.cfg.Analyzer.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), insteadKey{}, instead)))
 		return

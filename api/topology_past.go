@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/netip"
+	"net/url"
 	"reflect"
 	"slices"
 	"time"
@@ -29,8 +30,11 @@ const (
 )
 
 // asksPast reports whether a query is about the past.
-func asksPast(p *params) bool {
-	return p.values.Has("at") || p.values.Has("since") || p.values.Has("until")
+func asksPast(p *params) bool { return namesPast(p.values) }
+
+// namesPast reports whether the parameters of a query name a moment or a time range.
+func namesPast(query url.Values) bool {
+	return query.Has("at") || query.Has("since") || query.Has("until")
 }
 
 // moment returns what is asked for: what was there in a range, and the range in which its packets are counted. The

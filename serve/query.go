@@ -187,7 +187,9 @@ func (q *Query) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	q.endpoint.failed = stop
-	watching := background(q.analyzer.Watch)
+	watching := background(q.analyzer.Watch, func(ctx context.Context) {
+		onHangup(ctx, q.guard, q.endpoint.secure, func() {})
+	})
 	watching.Start()
 	q.endpoint.Start()
 	q.log.Info("serving console and API", "url", q.URL())

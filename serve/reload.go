@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/api/auth"
 	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/collect"
 	"github.com/waybill-int/waybill/internal/conf"
@@ -20,9 +21,14 @@ import (
 	"github.com/waybill-int/waybill/wire/codepoint"
 )
 
-// reloadOnHangup reads the configuration, tokens and certificates again on SIGHUP, until ctx is done. Changes of the
-// files of tokens and certificates are noticed without it, too.
+// reloadOnHangup reads the configuration, tokens and certificates again on SIGHUP, until ctx is done.
 func (s *Server) reloadOnHangup(ctx context.Context) {
+	onHangup(ctx, s.guard, s.endpoint.secure, func() { _, _ = s.Reload(ctx, "SIGHUP") }) // which logs what is wrong
+}
+
+// onHangup reads tokens and certificates again on SIGHUP, and then calls also, until ctx is done. Changes of the files
+// are noticed without it, too.
+func onHangup(ctx context.Context, guard *auth.Guard, secure *auth.TLS, also func()) {
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
 	defer signal.Stop(hangup)
@@ -31,13 +37,13 @@ func (s *Server) reloadOnHangup(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-hangup:
-			if s.guard.Tokens != nil {
-				s.guard.Tokens.Reload()
+			if guard.Tokens != nil {
+				guard.Tokens.Reload()
 			}
-			if s.endpoint.secure != nil {
-				s.endpoint.secure.Reload()
+			if secure != nil {
+				secure.Reload()
 			}
-			_, _ = s.Reload(ctx, "SIGHUP") // which logs what is wrong
+			also()
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -215,6 +216,20 @@ func TestRoles(t *testing.T) {
 		if c.Name != fmt.Sprintf("c%d", i) || c.State != "alive" || c.Received != sent || c.Delivered != sent ||
 			c.Lost != 0 || got != [2]uint64{sent, 0} {
 			t.Errorf("collector %d was sent %d datagrams: %+v", i, sent, c)
+		}
+	}
+
+	_, config := tablesConfig(t)
+	for what, p := range map[string]*process{
+		"a collector": collectors[0].process, "tables": startRoleAt(t, config),
+		"query": startRoleAt(t, "role: query\nanalyzer: {url: \"http://"+web+"\"}\n"),
+	} {
+		if err := p.Process.Signal(syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(100 * time.Millisecond)
+		if err := p.ask("/healthz", nil); err != nil {
+			t.Errorf("%s that was told to read its configuration again: %v", what, err)
 		}
 	}
 

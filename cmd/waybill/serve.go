@@ -46,6 +46,9 @@ console, the API and metrics over HTTP. The configuration comes from --config FI
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
+			if c.Role == "collect" || c.Role == "tables" { // they have nothing to read again
+				signal.Ignore(syscall.SIGHUP)
+			}
 			switch c.Role {
 			case "collect":
 				k, err := serve.NewCollector(c, cmd.ErrOrStderr())
