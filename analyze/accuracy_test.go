@@ -28,7 +28,7 @@ var accuracyModes = []struct {
 }{
 	{"stacks", everyPacket, 10, []uint64{0, 1, 2, 3, 4}},
 	{"postcards", postcards, 10, []uint64{0, 1, 3, 4}},
-	{"postcards, MX", everyPacket + "mode: mx\n", 5, []uint64{0, 1, 3, 4}},
+	{"postcards, MX", everyPacket + "mode: mx\n", 5, []uint64{0, 1, 2, 3, 4}},
 	{"stacks, 1 in 10", "watch: [{report_all: true, sample: 10}]\n", 5, nil},
 	{"by events", "", 5, nil},
 }

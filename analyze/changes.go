@@ -87,11 +87,10 @@ func parting(from, to []pathHop) (k scan.ChangeKey, ok bool) {
 		}
 		i-- // its ports are not known, or say nothing
 	}
-	at := &from[i]
-	if at.Has&telemetry.HasNode == 0 {
+	if from[i].Has&telemetry.HasNode == 0 {
 		return k, false
 	}
-	k = scan.ChangeKey{Node: at.Node, Port: at.Out, NewPort: to[i].Out}
+	k = scan.ChangeKey{Node: from[i].Node, Port: from[i].Out, NewPort: to[i].Out}
 	if i+1 < len(from) {
 		k.ToNode = from[i+1].Node
 	}
@@ -127,12 +126,13 @@ func (s *Shard) arrives(f *flow, place uint32, route []topology.HopKey, first *t
 	if before := &s.paths.paths[f.arrivedBy]; f.arrived && before.generation == f.arrivedGeneration {
 		if !before.partOf(route) { // not only more postcards than for the packets before, one of which was cut short
 			if before.hops[0].Node == route[0].Node && f.entered.after(first, nowNs) {
-				return // a straggler by the path that the flow left
+				// A straggler by the path that the flow left, which is known unless no packet came by it before.
+				if f.pathChanges == 0 && !p.partOf(before.route()) {
+					s.turns(f, p, f.arrivedBy, nowNs)
+				}
+				return
 			}
-			f.pathChanges++
-			before.sinceScan.left++
-			before.sinceScan.to = place
-			s.changes.note(&f.key, f.tag, before, p, s.scanNs, nowNs)
+			s.turns(f, before, place, nowNs)
 		}
 	}
 	f.verdict = finding.NotJudged
@@ -142,6 +142,14 @@ func (s *Shard) arrives(f *flow, place uint32, route []topology.HopKey, first *t
 	if first.Has&telemetry.HasIngressTime != 0 {
 		f.entered = pathEntry{first.IngressNs, nowNs}
 	}
+}
+
+// turns notes that f went from one path to the one at place.
+func (s *Shard) turns(f *flow, from *path, place uint32, nowNs int64) {
+	f.pathChanges++
+	from.sinceScan.left++
+	from.sinceScan.to = place
+	s.changes.note(&f.key, f.tag, from, &s.paths.paths[place], s.scanNs, nowNs)
 }
 
 // loops reports whether p comes to a node twice.

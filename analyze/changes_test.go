@@ -165,8 +165,34 @@ func TestFlappingFlow(t *testing.T) {
 // Of packets that look alike the next one cuts short what is told of the one before, which is finished before others of
 // its flow that came into the network earlier. That makes these no stragglers: if they change their path it is seen.
 func TestChangeAfterPart(t *testing.T) {
+	packet, changes := startChanges(t)
+	packet(second, 9000, 1, 0)
+	packet(second+500*millisecond, 5000, 3, 3)
+	packet(second+510*millisecond, 7000, 3, 4)
+	packet(second+511*millisecond, 6500, 3, 3) // this is one
+	changes(1)
+}
+
+// If the first packet by the new path is put together before any by the old one, those that come behind it show that
+// the flow changed its path: once, however many there are. One that is cut short shows nothing.
+func TestChangeBeforeFirst(t *testing.T) {
+	packet, changes := startChanges(t)
+	packet(second, 9000, 3, 4)
+	packet(second+100*millisecond, 8000, 2, 4)
+	changes(0)
+	packet(second+500*millisecond, 5000, 3, 3)
+	packet(second+501*millisecond, 5500, 3, 3)
+	packet(second+600*millisecond, 9900, 3, 4)
+	changes(1)
+	packet(second+700*millisecond, 9990, 3, 3) // back
+	changes(2)
+}
+
+// startChanges starts a shard. packet gives it a packet of one flow with that stamp at the first node, by a port of the
+// second; changes compares how many changes of its path are told.
+func startChanges(t *testing.T) (packet func(ns int64, stamp uint64, hops int, port uint32), changes func(uint64)) {
 	shard := NewShard(Config{MaxFlows: 10, MaxPaths: 10, MaxDrops: 10, MaxQueues: 10, JoinPlaces: 16})
-	packet := func(ns int64, stamp uint64, hops int, port uint32) {
+	packet = func(ns int64, stamp uint64, hops int, port uint32) {
 		const has = telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort | telemetry.HasIngressTime |
 			telemetry.HasWideTimes
 		r := telemetry.Report{
@@ -179,12 +205,15 @@ func TestChangeAfterPart(t *testing.T) {
 		}
 		shard.Process(&telemetry.Batch{Reports: []telemetry.Report{r}}, ns)
 	}
-	packet(second, 9000, 1, 0)
-	packet(second+500*millisecond, 5000, 3, 3)
-	packet(second+510*millisecond, 7000, 3, 4)
-	packet(second+511*millisecond, 6500, 3, 3) // this is one
-	flows, _ := (&Collector{Owners: []Owner{shard}}).Flows(FlowFilter{Limit: 1})
-	if flows[0].PathChanges != 1 || len(shard.changes.changes) != 1 {
-		t.Errorf("got %d changes of the path, %d places, want 1", flows[0].PathChanges, len(shard.changes.changes))
+	return packet, func(want uint64) {
+		t.Helper()
+		flows, _ := (&Collector{Owners: []Owner{shard}}).Flows(FlowFilter{Limit: 1})
+		noted := uint64(0)
+		for _, c := range shard.changes.changes {
+			noted += c.Flows
+		}
+		if flows[0].PathChanges != want || noted != want {
+			t.Errorf("got %d changes of the path, %d by places, want %d", flows[0].PathChanges, noted, want)
+		}
 	}
 }

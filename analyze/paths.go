@@ -122,6 +122,15 @@ func (p *path) partOf(route []topology.HopKey) bool {
 	return len(p.hops) < len(route) || slices.ContainsFunc(p.hops, func(h pathHop) bool { return h.Missing > 0 })
 }
 
+// route returns the elements of p.
+func (p *path) route() []topology.HopKey {
+	route := make([]topology.HopKey, len(p.hops))
+	for i := range p.hops {
+		route[i] = p.hops[i].HopKey
+	}
+	return route
+}
+
 // pathTable keeps a bounded number of paths; when it is full, one that was not used lately gives way.
 type pathTable struct {
 	max     int
