@@ -20,6 +20,8 @@ type clickhouseConfig struct {
 	Database     string `yaml:"database" doc:"of records alone; it has to be there, the tables are made"`
 	User         string `yaml:"user" doc:"who may make tables there, write and read; default without it"`
 	PasswordFile string `yaml:"password_file" doc:"file with the password; without it that of the variable WAYBILL_CLICKHOUSE_PASSWORD"`
+	QueryUser    string `yaml:"query_user" doc:"who asks the statements of waybill query and of the API; it needs to read the tables alone. Without it that is user"`
+	QueryFile    string `yaml:"query_password_file" doc:"file with the password of query_user"`
 	TLS          bool   `yaml:"tls" doc:"TLS for clickhouse://; https:// has it anyway"`
 	CA           string `yaml:"ca" doc:"file of certificates to trust instead of those of the system, PEM"`
 }
@@ -77,11 +79,21 @@ func (c *clickhouseConfig) compile() (clickhouse.Config, error) {
 	}
 	password := os.Getenv(passwordVariable)
 	if c.PasswordFile != "" {
-		text, err := os.ReadFile(c.PasswordFile)
-		if err != nil {
+		if password, err = readPassword(c.PasswordFile); err != nil {
 			return to, fmt.Errorf("password_file: %w", err)
 		}
-		password = strings.TrimSpace(string(text))
+	}
+	switch {
+	case c.QueryUser != "" && c.QueryFile != "":
+		asks, err := readPassword(c.QueryFile)
+		if err != nil {
+			return to, fmt.Errorf("query_password_file: %w", err)
+		}
+		to.Asker = url.UserPassword(c.QueryUser, asks)
+	case c.QueryUser != "":
+		to.Asker = url.User(c.QueryUser)
+	case c.QueryFile != "":
+		return to, errors.New("query_password_file: want query_user with it")
 	}
 	if c.CA != "" {
 		if to.CA, err = secure.ReadCAs(c.CA); err != nil {
@@ -97,6 +109,11 @@ func (c *clickhouseConfig) compile() (clickhouse.Config, error) {
 	}
 	to.Address = address.String()
 	return to, nil
+}
+
+func readPassword(file string) (string, error) {
+	text, err := os.ReadFile(file)
+	return strings.TrimSpace(string(text)), err
 }
 
 // open connects to the server, with what the store in files would have.

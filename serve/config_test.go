@@ -97,7 +97,7 @@ store:
   max_size: 32GiB
   min_free: 1GiB
   memory: 512MiB
-  clickhouse: {url: "https://10.0.0.4:8443", database: waybill, user: waybill, password_file: /x, tls: true, ca: /x}
+  clickhouse: {url: "https://10.0.0.4:8443", database: waybill, user: waybill, password_file: /x, query_user: asks, query_password_file: /x, tls: true, ca: /x}
   tables:
     drops: {keep_seconds: 1d, keep_minutes: 2d, keep_hours: 3d, max_size: 1GiB}
 export:

@@ -7,7 +7,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"strings"
+	"net/url"
 	"sync"
 	"time"
 
@@ -32,8 +32,12 @@ type Config struct {
 	Names map[uint32]string
 	// Memory is what a query may take on the server, in bytes.
 	Memory int64
+	// Asker is who asks what somebody wrote as a statement; nil: who does all else. It needs to read the tables alone.
+	Asker *url.Userinfo
 	// ReadOnly says that the tables are those of another process, which writes them: they are read alone.
 	ReadOnly bool
+
+	cluster string // of a test: shards of a database that is not replicated
 }
 
 // DefaultConfig returns the configuration of a store at an address.
@@ -58,11 +62,11 @@ const (
 type Store struct {
 	config Config
 	conn   driver.Conn
+	asker  driver.Conn     // of Config.Asker; or else conn
 	ctx    context.Context // ends with the Store
 	stop   context.CancelFunc
 
-	// replicated says that the database is of the engine Replicated: its tables are to be on all its servers.
-	replicated bool
+	layout
 
 	token  string               // of the batches that Write could not write; "": there are none
 	failed *telemetry.Intervals // the first of them
@@ -104,30 +108,44 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
-	conn, err := clickhouse.Open(o)
-	if err != nil {
+	s := &Store{config: config, layout: layout{database: o.Auth.Database}, rolled: map[string]time.Time{}}
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	if s.conn, err = clickhouse.Open(o); err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
-	s := &Store{config: config, conn: conn, rolled: map[string]time.Time{}}
-	s.ctx, s.stop = context.WithCancel(context.Background())
-	if err := s.prepare(ctx); err != nil {
-		s.stop()
-		return nil, errors.Join(fmt.Errorf("store: ClickHouse at %s: %w", o.Addr[0], err), conn.Close())
+	s.asker = s.conn
+	if err = s.prepare(ctx); err == nil && config.Asker != nil {
+		err = s.connectAsker(ctx, o)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("store: ClickHouse at %s: %w", o.Addr[0], err), s.Close())
 	}
 	return s, nil
 }
 
+// connectAsker connects as who asks statements, and fails if the server does not let it in.
+func (s *Store) connectAsker(ctx context.Context, o *clickhouse.Options) error {
+	as := *o
+	as.Auth.Username = s.config.Asker.Username()
+	as.Auth.Password, _ = s.config.Asker.Password()
+	conn, err := clickhouse.Open(&as)
+	if err != nil {
+		return err
+	}
+	s.asker = conn
+	if err := conn.Ping(ctx); err != nil {
+		return fmt.Errorf("as %s, who asks statements: %w", as.Auth.Username, err)
+	}
+	return nil
+}
+
 func (s *Store) prepare(ctx context.Context) error {
+	if err := s.findLayout(ctx); err != nil {
+		return err
+	}
 	if s.config.ReadOnly {
 		return s.checkVersion(ctx)
 	}
-	var engine string
-	row := s.conn.QueryRow(s.with(ctx, queryTime, nil),
-		"SELECT engine FROM system.databases WHERE name = currentDatabase()")
-	if err := row.Scan(&engine); err != nil {
-		return err
-	}
-	s.replicated = engine == "Replicated"
 	if err := s.migrate(ctx); err != nil {
 		return err
 	}
@@ -139,19 +157,17 @@ func (s *Store) prepare(ctx context.Context) error {
 
 // exec executes a statement of the store itself.
 func (s *Store) exec(ctx context.Context, statement string) error {
-	if s.replicated {
-		statement = onReplicas(statement)
-	}
 	return s.conn.Exec(s.with(ctx, writeTime, nil), statement)
 }
 
-// onReplicas is a statement for a database whose tables are on several servers. Paths and names are those that its
-// engine gives. A mutation does not wait for a server that is away, which catches up.
-func onReplicas(statement string) string {
-	if strings.HasPrefix(statement, "CREATE TABLE ") {
-		statement = strings.Replace(statement, "ENGINE = ", "ENGINE = Replicated", 1)
+// execAll executes statements, and says which of them fails.
+func (s *Store) execAll(ctx context.Context, statements []string) error {
+	for _, text := range statements {
+		if err := s.exec(ctx, text); err != nil {
+			return fmt.Errorf("%s: %w", text, err)
+		}
 	}
-	return strings.Replace(statement, "mutations_sync = 2", "mutations_sync = 1", 1)
+	return nil
 }
 
 // with is a context for a statement with settings, which may take so long.
@@ -164,6 +180,10 @@ func (s *Store) with(ctx context.Context, most time.Duration, settings clickhous
 	if s.replicated { // what is written outlives a server, and who makes tables waits for none that is away
 		all["insert_quorum"], all["insert_quorum_timeout"] = "auto", most.Milliseconds()
 		all["distributed_ddl_output_mode"] = "none_only_active"
+	}
+	if s.cluster != "" { // what is written is on its shards when that is said, and joins are of all rows
+		all["distributed_foreground_insert"] = 1
+		all["distributed_product_mode"] = "global"
 	}
 	for name, value := range settings {
 		all[name] = value
@@ -181,5 +201,9 @@ func (s *Store) SetNames(names map[uint32]string) {
 // Close closes the connections. What was written is on the disks of the server.
 func (s *Store) Close() error {
 	s.stop()
-	return s.conn.Close()
+	err := s.conn.Close()
+	if s.asker != s.conn {
+		err = errors.Join(err, s.asker.Close())
+	}
+	return err
 }

@@ -12,10 +12,6 @@ import (
 	"github.com/waybill-int/waybill/store/schema"
 )
 
-// waybill_copied has a row for each piece of another store that is here, and one without a piece since the beginning.
-const createCopied = "CREATE TABLE IF NOT EXISTS waybill_copied (source String, piece String) " +
-	"ENGINE = MergeTree ORDER BY (source, piece) SETTINGS fsync_after_insert = 1, fsync_part_directory = 1"
-
 // BeginCopy says which pieces of a source CopyPiece has copied. It refuses a database that has other records. rolled is
 // up to when tables of the source are rolled up.
 func (s *Store) BeginCopy(ctx context.Context, source string, rolled map[string]time.Time) (map[string]bool, error) {
@@ -27,9 +23,6 @@ func (s *Store) BeginCopy(ctx context.Context, source string, rolled map[string]
 }
 
 func (s *Store) beginCopy(ctx context.Context, source string, rolled map[string]time.Time) (map[string]bool, error) {
-	if err := s.exec(ctx, createCopied); err != nil {
-		return nil, err
-	}
 	rows, err := s.conn.Query(s.with(ctx, queryTime, nil), "SELECT source, piece FROM waybill_copied")
 	if err != nil {
 		return nil, err

@@ -4,13 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/waybill-int/waybill/internal/test/chdb"
-	"github.com/waybill-int/waybill/store/duckdb"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -18,14 +16,7 @@ import (
 // although it was cut off at some pieces, before and behind what the server took.
 func TestCopy(t *testing.T) {
 	g := maker{rand.New(rand.NewPCG(2, 0))}
-	config := duckdb.DefaultConfig(filepath.Join(t.TempDir(), "store"))
-	config.Keep = [...]time.Duration{years, years, years}
-	config.MinFree = 1 << 20
-	first, err := duckdb.Open(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer first.Close()
+	first := openFiles(t)
 	for round := range 2 {
 		if err := first.Write([]*telemetry.Intervals{g.intervals(300, round)}); err != nil {
 			t.Fatal(err)

@@ -35,8 +35,8 @@ var manyTexts = map[string]bool{
 	"id": true, `"text"`: true, "json": true, "stations": true, "path": true, "burst": true, "drop_key": true,
 }
 
-// definition is a column in CREATE TABLE. All but lists and what tables are sorted by may be NULL.
-func definition(c *schema.Column, required bool) string {
+// column is one in CREATE TABLE. All but lists and what tables are sorted by may be NULL.
+func column(c *schema.Column, required bool) string {
 	kind := typeOf(c.Kind)
 	list := strings.HasSuffix(c.Kind, "[]")
 	if !required && !list {
@@ -90,36 +90,36 @@ func rowsName(t schema.Placed) string {
 	return t.Name(t.Step)
 }
 
-// createTable is the statement that makes a table.
-func createTable(t schema.Placed, tier int, keep time.Duration) string {
+// tableOf says how the table with the rows of t is made.
+func tableOf(t schema.Placed, tier int, keep time.Duration) definition {
 	sorted := order(t)
 	required := map[string]bool{schema.Start.Name: true}
+	d := definition{name: rowsName(t), engine: "MergeTree", spread: spread(sorted)}
 	if v := versions[t.ID]; v != "" {
 		required[v], required[sorted[0]] = true, true
+		d.engine = "ReplacingMergeTree(" + v + ")"
+		d.view, d.version, d.of = t.Name(t.Step), v, sorted[0]
 	}
 	var columns []string
 	for _, c := range t.At(t.Step) {
-		columns = append(columns, definition(&c, required[c.Name]))
+		columns = append(columns, column(&c, required[c.Name]))
 	}
-	engine := "MergeTree"
-	if v := versions[t.ID]; v != "" {
-		engine = "ReplacingMergeTree(" + v + ")"
-	}
-	return fmt.Sprintf(
-		"CREATE TABLE IF NOT EXISTS %s (%s) ENGINE = %s PARTITION BY %s PRIMARY KEY (%s) ORDER BY (%s) TTL %s SETTINGS %s",
-		rowsName(
-			t,
-		),
-		strings.Join(columns, ", "),
-		engine,
-		partitionKeys[tier],
-		strings.Join(sorted[:min(len(sorted), 5)], ", "),
-		strings.Join(sorted, ", "),
-		ttl(keep),
+	d.columns = strings.Join(columns, ", ")
+	d.clauses = fmt.Sprintf("PARTITION BY %s PRIMARY KEY (%s) ORDER BY (%s) TTL %s SETTINGS %s", partitionKeys[tier],
+		strings.Join(sorted[:min(len(sorted), 5)], ", "), strings.Join(sorted, ", "), ttl(keep),
 		// A batch that is written again has the token of before. What is written is on disk.
 		"non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1, "+
-			"ttl_only_drop_parts = 1, allow_nullable_key = 1",
-	)
+			"ttl_only_drop_parts = 1, allow_nullable_key = 1")
+	return d
+}
+
+// spread are the columns by which rows that are sorted so go to shards: what is about the same is on one.
+func spread(sorted []string) string {
+	keys := slices.DeleteFunc(slices.Clone(sorted), func(name string) bool { return name == schema.Start.Name })
+	if len(keys) == 0 {
+		keys = sorted
+	}
+	return strings.Join(keys, ", ")
 }
 
 // ttl is how long rows are kept.
@@ -127,83 +127,91 @@ func ttl(keep time.Duration) string {
 	return fmt.Sprintf("toDateTime(start) + toIntervalSecond(%d)", int64(keep.Seconds()))
 }
 
-// schemaVersion is that of the tables that this program makes. To change tables: 1. their columns, 2. the statements
-// for old tables at the end of migrations.
+// schemaVersion is that of the tables that this program makes. To change tables: 1. their columns, 2. what is done with
+// old tables at the end of migrations.
 var schemaVersion = len(migrations) + 1
 
-// migrations[i] brings tables from version i+1 of the schema to i+2.
-var migrations = [][]string{
+// A migration changes a table of an older version of the schema.
+type migration struct{ table, change string }
+
+// migrations[i] bring tables from version i+1 of the schema to i+2.
+var migrations = [][]migration{
 	withEstimates(), // 2
 }
 
 // withEstimates adds how many packets there were by samples.
-func withEstimates() (list []string) {
+func withEstimates() (list []migration) {
 	for _, name := range []string{"flows_10s", "flows_1m", "flows_1h"} {
 		for _, of := range []string{"packets", "bytes"} {
-			list = append(list, fmt.Sprintf(
-				"ALTER TABLE %s ADD COLUMN IF NOT EXISTS %s_estimated Nullable(UInt64) CODEC(T64, ZSTD(1))", name, of))
+			list = append(list, migration{name, fmt.Sprintf(
+				"ADD COLUMN IF NOT EXISTS %s_estimated Nullable(UInt64) CODEC(T64, ZSTD(1))", of)})
 		}
 	}
 	return list
 }
 
-// createAll are the statements that make what is not there yet.
-func createAll(keep [len(schema.Tiers)]time.Duration) []string {
-	list := []string{
-		"CREATE TABLE IF NOT EXISTS waybill_rolled (name String, until DateTime64(9, 'UTC')) " +
-			"ENGINE = ReplacingMergeTree(until) ORDER BY name",
+// Tables of this store about itself.
+var (
+	schemaTable = definition{
+		name: "waybill_schema", columns: "version UInt32", engine: "MergeTree", clauses: "ORDER BY version",
+		spread: "version",
 	}
+	rolledTable = definition{
+		name: "waybill_rolled", columns: "name String, until DateTime64(9, 'UTC')",
+		engine: "ReplacingMergeTree(until)", clauses: "ORDER BY name", spread: "name",
+	}
+	// copiedTable has a row for each piece of another store that is here, and one without a piece since the beginning.
+	copiedTable = definition{
+		name: "waybill_copied", columns: "source String, piece String", engine: "MergeTree",
+		clauses: "ORDER BY (source, piece) SETTINGS fsync_after_insert = 1, fsync_part_directory = 1",
+		spread:  "source, piece",
+	}
+)
+
+// allTables are those that a store has, but for schemaTable.
+func allTables(keep [len(schema.Tiers)]time.Duration) []definition {
+	list := []definition{rolledTable, copiedTable}
 	for tier := range schema.Tiers {
 		for _, t := range tables.In(tier) {
-			list = append(list, createTable(t, tier, keep[tier]))
-			if versions[t.ID] != "" {
-				list = append(
-					list,
-					fmt.Sprintf("CREATE OR REPLACE VIEW %s AS SELECT * FROM %s FINAL", t.Name(t.Step), rowsName(t)),
-				)
-			}
+			list = append(list, tableOf(t, tier, keep[tier]))
 		}
 	}
 	return list
 }
-
-const createSchema = "CREATE TABLE IF NOT EXISTS waybill_schema (version UInt32) ENGINE = MergeTree ORDER BY version"
 
 // migrate makes the tables and brings those of an older version up to date.
 func (s *Store) migrate(ctx context.Context) error {
-	if err := s.exec(ctx, createSchema); err != nil {
+	all := allTables(s.config.Keep)
+	statements, err := s.makeRoom(ctx, append(all, schemaTable))
+	if err != nil {
+		return err
+	}
+	if err := s.execAll(ctx, append(statements, s.create(schemaTable, false)...)); err != nil {
 		return err
 	}
 	version, err := s.version(ctx)
 	if err != nil {
 		return err
 	}
-	var statements []string
+	statements = nil
 	for v := max(version, 1); version > 0 && v < schemaVersion; v++ {
-		statements = append(statements, migrations[v-1]...)
+		for _, m := range migrations[v-1] {
+			statements = append(statements, "ALTER TABLE "+s.rows(m.table)+" "+m.change)
+		}
 	}
-	statements = append(statements, createAll(s.config.Keep)...)
+	for _, d := range all {
+		statements = append(statements, s.create(d, version < schemaVersion)...)
+	}
 	for tier := range schema.Tiers { // which does nothing if it is as before
 		for _, t := range tables.In(tier) {
-			statements = append(
-				statements,
-				fmt.Sprintf(
-					"ALTER TABLE %s MODIFY TTL %s SETTINGS materialize_ttl_after_modify = 0",
-					rowsName(t),
-					ttl(s.config.Keep[tier]),
-				),
-			)
+			statements = append(statements, fmt.Sprintf("ALTER TABLE %s MODIFY TTL %s SETTINGS "+
+				"materialize_ttl_after_modify = 0", s.rows(rowsName(t)), ttl(s.config.Keep[tier])))
 		}
 	}
 	if version < schemaVersion {
 		statements = append(statements, fmt.Sprintf("INSERT INTO waybill_schema VALUES (%d)", schemaVersion))
 	}
-	for _, text := range statements {
-		if err := s.exec(ctx, text); err != nil {
-			return fmt.Errorf("%s: %w", text, err)
-		}
-	}
-	return nil
+	return s.execAll(ctx, statements)
 }
 
 // version returns that of the tables; 0: there are none. It fails if a newer waybill made them.

@@ -39,6 +39,20 @@ func open(t testing.TB, address string) *Store {
 	return s
 }
 
+// openFiles opens a store in files, which the same is asked of.
+func openFiles(t *testing.T) *duckdb.Store {
+	t.Helper()
+	config := duckdb.DefaultConfig(filepath.Join(t.TempDir(), "store"))
+	config.Keep = [...]time.Duration{years, years, years}
+	config.MinFree = 1 << 20
+	s, err := duckdb.Open(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
 // A maker makes records of any type: few values of each kind, so that many are the same, and all kinds of unknown.
 type maker struct{ *rand.Rand }
 
@@ -385,14 +399,7 @@ func TestEqual(t *testing.T) {
 	}
 	t.Logf("seed %d", seed)
 	g := maker{rand.New(rand.NewPCG(seed, 0))}
-	config := duckdb.DefaultConfig(filepath.Join(t.TempDir(), "store"))
-	config.Keep = [...]time.Duration{years, years, years}
-	config.MinFree = 1 << 20
-	first, err := duckdb.Open(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer first.Close()
+	first := openFiles(t)
 	address := chdb.Start(t)
 	if _, err := Open(t.Context(), readOnly(address)); !errors.Is(err, ErrNoTables) {
 		t.Errorf("got %v of a database without tables, want %v", err, ErrNoTables)

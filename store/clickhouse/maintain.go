@@ -54,16 +54,8 @@ func (s *Store) rollUpOnce(ctx context.Context, from, to schema.Placed, horizon 
 	begin := first.Truncate(to.Step)
 	end = minTime(end, begin.Add(atOnce*to.Step))
 	within := fmt.Sprintf("start >= %s AND start < %s", tables.Timestamp(begin), tables.Timestamp(end))
-	// An attempt that was cut off may have left rows; an insert from a query has no token that would tell.
-	a, err = s.answer(s.with(ctx, queryTime, nil), "SELECT count() FROM "+target+" WHERE "+within, nil, 1)
-	if err != nil {
+	if err := s.removeLeft(ctx, to, within); err != nil {
 		return false, err
-	}
-	if n, _ := a.Rows[0][0].(uint64); n > 0 {
-		remove := "ALTER TABLE " + target + " DELETE WHERE " + within + " SETTINGS mutations_sync = 2"
-		if err := s.exec(ctx, remove); err != nil {
-			return false, err
-		}
 	}
 	columns := to.At(to.Step)
 	names := make([]string, len(columns))
@@ -76,6 +68,36 @@ func (s *Store) rollUpOnce(ctx context.Context, from, to schema.Placed, horizon 
 		return false, err
 	}
 	return true, s.setRolled(ctx, target, end)
+}
+
+// removeLeft removes what an attempt that was cut off may have left; an insert from a query has no token that would
+// tell.
+func (s *Store) removeLeft(ctx context.Context, to schema.Placed, within string) error {
+	target := to.Name(to.Step)
+	left := func() (uint64, error) {
+		a, err := s.answer(s.with(ctx, queryTime, nil), "SELECT count() FROM "+target+" WHERE "+within, nil, 1)
+		if err != nil {
+			return 0, err
+		}
+		n, _ := a.Rows[0][0].(uint64)
+		return n, nil
+	}
+	n, err := left()
+	if n == 0 || err != nil {
+		return err
+	}
+	wait := 2 // for all servers
+	if s.replicated {
+		wait = 1 // a server that is away catches up
+	}
+	remove := fmt.Sprintf("ALTER TABLE %s DELETE WHERE %s SETTINGS mutations_sync = %d", s.rows(target), within, wait)
+	if err := s.exec(ctx, remove); err != nil {
+		return err
+	}
+	if n, err = left(); n > 0 { // of a shard that has not come to it: the next attempt is in seconds
+		err = fmt.Errorf("%d rows of %s that were left are being removed", n, target)
+	}
+	return err
 }
 
 func (s *Store) setRolled(ctx context.Context, name string, until time.Time) error {
@@ -127,8 +149,8 @@ func (s *Store) Stats() (store.Stats, error) {
 	ctx := s.with(s.ctx, queryTime, nil)
 	a, err := s.answer(
 		ctx,
-		"SELECT sum(bytes_on_disk) FROM system.parts WHERE database = currentDatabase() AND active",
-		nil,
+		"SELECT sum(bytes_on_disk) FROM "+s.system("parts")+" WHERE database = ? AND active",
+		[]any{s.database},
 		1,
 	)
 	if err != nil {

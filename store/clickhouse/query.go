@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/store/schema"
@@ -49,8 +50,12 @@ func (s *Store) Query(ctx context.Context, q *store.Query) (*store.Answer, error
 
 // answer executes a query, with values for its question marks, and takes up to limit rows.
 func (s *Store) answer(ctx context.Context, text string, args []any, limit int) (*store.Answer, error) {
+	return answerOf(ctx, s.conn, text, args, limit)
+}
+
+func answerOf(ctx context.Context, conn driver.Conn, text string, args []any, limit int) (*store.Answer, error) {
 	text, parameters := bind(text, args)
-	rows, err := s.conn.Query(ctx, text, parameters...)
+	rows, err := conn.Query(ctx, text, parameters...)
 	if err != nil {
 		return nil, trouble(ctx, err)
 	}
@@ -95,7 +100,8 @@ type partition struct {
 // partitions are those that tables have.
 func (s *Store) partitions(ctx context.Context) (list []partition, err error) {
 	rows, err := s.conn.Query(s.with(ctx, queryTime, nil),
-		"SELECT DISTINCT table, partition FROM system.parts WHERE database = currentDatabase() AND active")
+		"SELECT DISTINCT table, partition FROM "+s.system("parts")+" WHERE database = {database:String} AND active",
+		clickhouse.Named("database", s.database))
 	if err != nil {
 		return nil, err
 	}
@@ -105,6 +111,7 @@ func (s *Store) partitions(ctx context.Context) (list []partition, err error) {
 		if err := rows.Scan(&table, &name); err != nil {
 			return nil, err
 		}
+		table = strings.TrimSuffix(table, s.rows(""))
 		tier := slices.IndexFunc(tierNames[:], func(names []string) bool { return slices.Contains(names, table) })
 		if tier < 0 {
 			continue
@@ -213,12 +220,12 @@ func (m *moment) checkCoverage(ctx context.Context, q *store.Query, steps []time
 	return nil
 }
 
-// SQL implements store.Backend. The statement may read, within limits, what the user of the store may read.
+// SQL implements store.Backend. The statement may read, within limits, what its user (Config.Asker) may read.
 func (s *Store) SQL(ctx context.Context, statement string, limit int) (*store.Answer, error) {
-	return s.answer(s.with(ctx, statementTime, clickhouse.Settings{
+	return answerOf(s.with(ctx, statementTime, clickhouse.Settings{
 		"readonly": 1, "max_memory_usage": s.config.Memory, "max_result_bytes": statementBytes,
 		"result_overflow_mode": "throw", "join_use_nulls": 1,
-	}), limited(statement, limit), nil, limit)
+	}), s.asker, limited(statement, limit), nil, limit)
 }
 
 // Select implements store.Backend.

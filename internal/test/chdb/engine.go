@@ -73,13 +73,22 @@ var load = sync.OnceValue(func() error {
 // A session is a connection to the engine. It is used by one goroutine at a time.
 type session struct{ conn uintptr }
 
-// keeper lets the engine take definitions of replicated tables, which nothing can be written to.
-const keeper = `<clickhouse><zookeeper><implementation>testkeeper</implementation></zookeeper></clickhouse>`
+// Cluster is the name of a cluster that the engine has, of one shard: itself.
+const Cluster = "one"
+
+// settings let the engine take definitions of replicated tables, which nothing can be written to, and have tables in
+// Cluster. No one listens at the port: by it the engine knows that the shard is itself.
+const settings = `<clickhouse>
+	<zookeeper><implementation>testkeeper</implementation></zookeeper>
+	<tcp_port>9</tcp_port>
+	<remote_servers><` + Cluster + `><shard><replica><host>127.0.0.1</host><port>9</port></replica></shard></` +
+	Cluster + `></remote_servers>
+</clickhouse>`
 
 // open opens a session of the engine with its files in dir; all of a process have the same.
 func open(dir string) (*session, error) {
 	config := filepath.Join(dir, "config.xml")
-	if err := os.WriteFile(config, []byte(keeper), 0o600); err != nil {
+	if err := os.WriteFile(config, []byte(settings), 0o600); err != nil {
 		return nil, err
 	}
 	var args [5]*byte

@@ -1,0 +1,108 @@
+package clickhouse
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// A definition says how a table is made.
+type definition struct {
+	name, columns string
+	engine        string // MergeTree or one of its kind
+	clauses       string // what follows it
+	spread        string // columns that say on which shard a row is, where there are several
+
+	// view is the name of a view with the row of the highest version alone of each of; "": there is none.
+	view, version, of string
+}
+
+// A layout says on which servers tables are.
+type layout struct {
+	database string
+	// replicated says that the database is of the engine Replicated: its tables are to be on all its servers.
+	replicated bool
+	// cluster is the one with the shards of the database, each of which has a part of the rows; "": there is one shard.
+	cluster string
+}
+
+// rows is the name of the table that has the rows on each shard.
+func (l layout) rows(name string) string {
+	if l.cluster != "" {
+		return name + "_shard"
+	}
+	return name
+}
+
+// create are the statements that make what is not there yet. With anew, what has no rows of its own is made anew, since
+// columns may be other ones.
+func (l layout) create(d definition, anew bool) []string {
+	engine, valid := d.engine, " FINAL"
+	if l.replicated { // paths and names are those that the engine of the database gives
+		engine = "Replicated" + engine
+	}
+	list := []string{fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s (%s) ENGINE = %s %s", l.rows(d.name), d.columns, engine,
+		d.clauses)}
+	if l.cluster != "" {
+		create := "CREATE TABLE IF NOT EXISTS "
+		if anew {
+			create = "CREATE OR REPLACE TABLE "
+		}
+		list = append(list, fmt.Sprintf("%s%s AS %s ENGINE = Distributed('%s', '%s', '%s', cityHash64(tuple(%s)))",
+			create, d.name, l.rows(d.name), quoted(l.cluster), quoted(l.database), l.rows(d.name), d.spread))
+		// Rows of before there were several shards are all on the first.
+		valid += fmt.Sprintf(" ORDER BY %s DESC LIMIT 1 BY %s", d.version, d.of)
+	}
+	if d.view != "" {
+		list = append(list, fmt.Sprintf("CREATE OR REPLACE VIEW %s AS SELECT * FROM %s%s", d.view, d.name, valid))
+	}
+	return list
+}
+
+// system is a table of the database system: of this server, or of one of each shard.
+func (l layout) system(table string) string {
+	if l.cluster != "" {
+		return "cluster('" + quoted(l.cluster) + "', system, " + table + ")"
+	}
+	return "system." + table
+}
+
+// findLayout asks the server on which servers the database is. A database that once had several shards is as it was.
+func (s *Store) findLayout(ctx context.Context) error {
+	a, err := s.answer(s.with(ctx, queryTime, nil), "SELECT engine FROM system.databases WHERE name = ?",
+		[]any{s.database}, 1)
+	if err != nil {
+		return err
+	}
+	if s.cluster = s.config.cluster; len(a.Rows) == 0 || a.Rows[0][0] != "Replicated" {
+		return nil
+	}
+	s.replicated = true
+	a, err = s.answer(s.with(ctx, queryTime, nil), "SELECT 1 FROM system.clusters WHERE cluster = ? AND shard_num > 1 "+
+		"UNION ALL SELECT 1 FROM system.tables WHERE database = ? AND name = ?",
+		[]any{s.database, s.database, layout{cluster: s.database}.rows(schemaTable.name)}, 1)
+	if err == nil && len(a.Rows) > 0 {
+		s.cluster = s.database // the engine gives the cluster this name
+	}
+	return err
+}
+
+// makeRoom are the statements that rename tables of before there were several shards to what they are now: the rows of
+// one shard.
+func (s *Store) makeRoom(ctx context.Context, all []definition) (statements []string, err error) {
+	if s.cluster == "" {
+		return nil, nil
+	}
+	a, err := s.answer(s.with(ctx, queryTime, nil),
+		"SELECT name FROM system.tables WHERE database = ? AND engine LIKE '%MergeTree'", []any{s.database}, 1<<10)
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range a.Rows {
+		name, _ := row[0].(string)
+		if slices.ContainsFunc(all, func(d definition) bool { return d.name == name }) {
+			statements = append(statements, "RENAME TABLE "+name+" TO "+s.rows(name))
+		}
+	}
+	return statements, nil
+}

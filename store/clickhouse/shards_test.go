@@ -1,0 +1,70 @@
+package clickhouse
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/waybill-int/waybill/internal/test/chdb"
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// openShards opens a store whose rows are on the shards of a cluster. Of those the engine has one.
+func openShards(t *testing.T, address string) *Store {
+	t.Helper()
+	c := DefaultConfig(address)
+	c.Keep = [...]time.Duration{years, years, years}
+	c.cluster = chdb.Cluster
+	s, err := Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// TestShards: a store over shards answers as the one in files, with what was written when there was one shard. A batch
+// that comes again counts once, and what an attempt to roll up left is removed.
+func TestShards(t *testing.T) {
+	g := maker{rand.New(rand.NewPCG(5, 0))}
+	first, address := openFiles(t), chdb.Start(t)
+	write := func(s *Store, round int) {
+		t.Helper()
+		batches := []*telemetry.Intervals{g.intervals(300, round)}
+		if err := first.Write(batches); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			s.token, s.failed = fmt.Sprint("of round ", round), batches[0]
+			if err := s.Write(batches); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	write(open(t, address), 0)
+	openShards(t, address)
+	second := openShards(t, address) // finds what the other made
+	if got, err := second.Stats(); err != nil || got.Partitions == 0 || got.Bytes == 0 {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	write(second, 1)
+	left := "INSERT INTO flows_1m (start, packets) SELECT " + tables.Timestamp(epoch.Add(time.Minute)) + ", 7"
+	if err := second.exec(t.Context(), left); err != nil {
+		t.Fatal(err)
+	}
+	now := epoch.Add(85 * time.Minute)
+	if err := errors.Join(first.Maintain(t.Context(), now), second.Maintain(t.Context(), now)); err != nil {
+		t.Fatal(err)
+	}
+	askBoth(t, g, first, second, 60, now)
+	a, err := second.Select(t.Context(), `SELECT count(), countIf(engine = 'Distributed') FROM system.tables
+		WHERE database = currentDatabase() AND engine NOT LIKE '%View'`, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all, spread := a.Rows[0][0].(uint64), a.Rows[0][1].(uint64); spread < 30 || all != 2*spread {
+		t.Errorf("%d of %d tables are over shards, want half", spread, all)
+	}
+}
