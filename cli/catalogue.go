@@ -23,10 +23,9 @@ func (q *question[L, T]) tableColumns() []tableColumn[T] {
 		}
 		return len(q.lead)
 	}
-	slices.SortStableFunc(shown, func(a, b catalogue.Field) int { return cmp.Compare(place(&a), place(&b)) })
+	slices.SortStableFunc(shown, func(a, b *catalogue.Field) int { return cmp.Compare(place(a), place(b)) })
 	var columns []tableColumn[T]
-	for i := range shown {
-		f := &shown[i]
+	for _, f := range shown {
 		c := tableColumn[T]{title: f.Table.Title, wide: f.Table.Wide, right: f.Table.Right, cell: q.cells[f.Name]}
 		if c.cell == nil {
 			c.cell = cellOf[T](f, all)

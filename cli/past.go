@@ -127,14 +127,16 @@ func recordColumns[R any](records []R, cells recordCells[R], chosen bool) (colum
 	item := reflect.TypeFor[R]()
 	all, shown := encode.Columns(item), catalogue.TableOf(item)
 	if len(shown) == 0 {
-		shown = all
+		for i := range all {
+			shown = append(shown, &all[i])
+		}
 	}
 	for _, f := range shown {
 		if !slices.ContainsFunc(records, func(r R) bool { return isKnown(f.Value(&r)) }) {
 			continue
 		}
 		c := tableColumn[R]{
-			title: f.Table.Title, wide: f.Table.Wide && !chosen, right: f.Table.Right, cell: cellOf[R](&f, all),
+			title: f.Table.Title, wide: f.Table.Wide && !chosen, right: f.Table.Right, cell: cellOf[R](f, all),
 		}
 		switch {
 		case c.title == "":

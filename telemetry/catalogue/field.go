@@ -56,22 +56,28 @@ type Table struct {
 // many times while they start.
 var fieldsOf sync.Map
 
-// Of returns the fields of a type of items, in their order. It panics on tags that break the rules. The list is the
-// caller's; what its fields point to is not.
+// Of returns the fields of a type of items, in their order. It panics on tags that break the rules. Nobody may change
+// the list.
 func Of(item reflect.Type) []Field {
 	fields, ok := fieldsOf.Load(item)
 	if !ok {
 		r := reader{item: item}
 		r.object(item, holder{shown: true})
-		fields, _ = fieldsOf.LoadOrStore(item, r.fields)
+		fields, _ = fieldsOf.LoadOrStore(item, slices.Clip(r.fields))
 	}
-	return slices.Clone(fields.([]Field))
+	return fields.([]Field)
 }
 
-// TableOf returns the fields of a type of items that tables show, in the order of their columns.
-func TableOf(item reflect.Type) []Field {
-	shown := slices.DeleteFunc(Of(item), func(f Field) bool { return f.Table.Title == "" })
-	slices.SortStableFunc(shown, func(a, b Field) int { return cmp.Compare(a.Table.at, b.Table.at) })
+// TableOf returns the fields of a type of items that tables show, in the order of their columns. The list is the
+// caller's; the fields are those of Of.
+func TableOf(item reflect.Type) (shown []*Field) {
+	fields := Of(item)
+	for i := range fields {
+		if fields[i].Table.Title != "" {
+			shown = append(shown, &fields[i])
+		}
+	}
+	slices.SortStableFunc(shown, func(a, b *Field) int { return cmp.Compare(a.Table.at, b.Table.at) })
 	return shown
 }
 
