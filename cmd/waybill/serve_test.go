@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -61,6 +62,8 @@ func newServer(t *testing.T, change func(*serve.Config)) *serve.Server {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// It has limited the memory of its process, which has what the tests before left: flags of a thousand commands.
+	debug.SetMemoryLimit(math.MaxInt64)
 	return s
 }
 
