@@ -1,12 +1,16 @@
 package clickhouse
 
 import (
+	"errors"
 	"fmt"
+	"math/rand/v2"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/waybill-int/waybill/internal/test/chdb"
+	"github.com/waybill-int/waybill/telemetry"
 )
 
 // TestReplicatedTables: the engine takes all definitions as they are in a database of the engine Replicated, which
@@ -14,7 +18,7 @@ import (
 func TestReplicatedTables(t *testing.T) {
 	s := open(t, chdb.Start(t))
 	if s.replicated {
-		return // WAYBILL_TEST_CLICKHOUSE names such a database: all tests have shown it
+		return // all tests have shown it
 	}
 	path := regexp.MustCompile(`ENGINE = (Replicated\w+)(\(?)`)
 	all := append(allTables(s.config.Keep), schemaTable)
@@ -37,5 +41,45 @@ func TestReplicatedTables(t *testing.T) {
 	}
 	if len(all) < 30 {
 		t.Errorf("%d tables", len(all))
+	}
+}
+
+// TestServers: what is written to one server of a cluster is answered by all, and another one goes on with it.
+func TestServers(t *testing.T) {
+	addresses := chdb.StartServers(t)
+	if len(addresses) == 1 {
+		t.Skip("needs WAYBILL_TEST_CLICKHOUSE with the addresses of several servers, between spaces")
+	}
+	g := maker{rand.New(rand.NewPCG(6, 0))}
+	first := openFiles(t)
+	var second *Store
+	for round, address := range addresses[:2] {
+		if second = open(t, address); !second.replicated {
+			t.Fatal("the database is not replicated")
+		}
+		batches := []*telemetry.Intervals{g.intervals(300, round)}
+		if err := first.Write(batches); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 { // which counts once
+			second.token, second.failed = fmt.Sprint("of round ", round), batches[0]
+			if err := second.Write(batches); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	now := epoch.Add(85 * time.Minute)
+	if err := errors.Join(first.Maintain(t.Context(), now), second.Maintain(t.Context(), now)); err != nil {
+		t.Fatal(err)
+	}
+	for _, address := range addresses {
+		reader, err := Open(t.Context(), readOnly(address))
+		if err != nil {
+			t.Fatal(err)
+		}
+		askBoth(t, g, first, reader, 60, now)
+		if err := reader.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }

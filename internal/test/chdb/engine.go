@@ -4,8 +4,9 @@
 //
 // What it cannot show is what is not in the library: the native protocol, users, and Keeper, so of replicated tables
 // their definitions only.
-// With WAYBILL_TEST_CLICKHOUSE=clickhouse://USER:PASSWORD@HOST:9000 the same tests run against a server, which is the
-// place for these.
+// With WAYBILL_TEST_CLICKHOUSE=clickhouse://USER:PASSWORD@HOST:9000 the same tests run against a server, and with the
+// addresses of all servers of a cluster, between spaces, against databases of the engine Replicated, with those of
+// replication.
 package chdb
 
 import (

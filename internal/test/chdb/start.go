@@ -60,12 +60,12 @@ func serve() error {
 }
 
 // start starts the engine, unless it runs. The last test that uses it ends it.
-func start(t testing.TB) (*url.URL, error) {
+func start(t testing.TB) (address string, err error) {
 	engine.Lock()
 	defer engine.Unlock()
 	if engine.users == 0 {
 		if err := startProcess(); err != nil {
-			return nil, err
+			return "", err
 		}
 	}
 	engine.users++
@@ -79,7 +79,7 @@ func start(t testing.TB) (*url.URL, error) {
 			}
 		}
 	})
-	return url.Parse(engine.address)
+	return engine.address, nil
 }
 
 func startProcess() error {
@@ -118,18 +118,39 @@ var databases atomic.Int64
 // if there is no engine.
 func Start(t testing.TB) string {
 	t.Helper()
-	var to *url.URL
-	var err error
-	if given := os.Getenv("WAYBILL_TEST_CLICKHOUSE"); given != "" {
-		to, err = url.Parse(given)
-	} else {
-		to, err = start(t)
+	return StartServers(t)[0]
+}
+
+// StartServers is Start, with the address of the same database on each server. WAYBILL_TEST_CLICKHOUSE has one or more
+// addresses; with more the database is of the engine Replicated, and the macros of the servers say what each has of it.
+func StartServers(t testing.TB) (addresses []string) {
+	t.Helper()
+	given := strings.Fields(os.Getenv("WAYBILL_TEST_CLICKHOUSE"))
+	if len(given) == 0 {
+		address, err := start(t)
+		if err != nil {
+			t.Fatal(err)
+		}
+		given = []string{address}
 	}
+	name := fmt.Sprintf("waybill_test_%d_%d", os.Getpid(), databases.Add(1))
+	create := "CREATE DATABASE " + name
+	if len(given) > 1 {
+		create += " ENGINE = Replicated('/clickhouse/databases/" + name + "', '{shard}', '{replica}')"
+	}
+	for _, address := range given {
+		addresses = append(addresses, makeDatabase(t, address, name, create))
+	}
+	return addresses
+}
+
+// makeDatabase makes a database on a server and returns its address.
+func makeDatabase(t testing.TB, address, name, create string) string {
+	t.Helper()
+	to, err := url.Parse(address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	to = to.JoinPath() // a copy
-	name := fmt.Sprintf("waybill_test_%d_%d", os.Getpid(), databases.Add(1))
 	to.Path = "/default"
 	options, err := clickhouse.ParseDSN(to.String())
 	if err != nil {
@@ -141,7 +162,7 @@ func Start(t testing.TB) string {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	if err := conn.Exec(ctx, "CREATE DATABASE "+name); err != nil {
+	if err := conn.Exec(ctx, create); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
