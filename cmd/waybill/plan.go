@@ -25,6 +25,8 @@ const (
 	datagramBytes    = 266                   // a report of 5 hops as it is sent
 	flowBytes        = 740                   // of memory: a flow with a path of 5 hops
 	recordsPerSecond = 330_000               // that DuckDB writes
+	clickHouseNs     = 2_400                 // of a processor: a record, for who sends it to ClickHouse
+	clickHouseShard  = 115_000               // records in a second that ClickHouse takes beside it, on two processors
 	recordBytes      = 58                    // on disk, before rollups
 	recordSeconds    = 10                    // a flow that is seen in so many seconds has a record of them
 	daySeconds       = 24 * 3600
@@ -73,6 +75,8 @@ func planOf(l *load) plan {
 	memory := float64(l.flows) * flowBytes
 	keep := []need{
 		single("records, written by DuckDB", active/recordSeconds, recordsPerSecond, "/s"),
+		single("or records, sent to ClickHouse", active/recordSeconds, 1e9/clickHouseNs, "/s"),
+		several("shards of ClickHouse", active/recordSeconds, clickHouseShard, "/s"),
 		bought("records on disk, a day", active/recordSeconds*recordBytes*daySeconds, "B"),
 	}
 	bus := []need{

@@ -28,6 +28,7 @@ func TestPlan(t *testing.T) {
 	p := planOf(&l)
 	for part, want := range map[string]float64{
 		"network in": 21.28e9, "processors": 2.6, "memory of flows": 37e9, "records, written by DuckDB": 5e6,
+		"or records, sent to ClickHouse": 5e6, "shards of ClickHouse": 5e6,
 		"records on disk, a day": 25.056e12, "collectors: network in": 21.28e9, "servers of NATS: disk": 6.75e9,
 		"processors of all": 50, "analyzer: reading": 10e6,
 	} {
