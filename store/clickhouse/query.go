@@ -111,7 +111,7 @@ func (s *Store) partitions(ctx context.Context) (list []partition, err error) {
 		if err := rows.Scan(&table, &name); err != nil {
 			return nil, err
 		}
-		table = strings.TrimSuffix(table, s.rows(""))
+		table = strings.TrimSuffix(table, shardSuffix)
 		tier := slices.IndexFunc(tierNames[:], func(names []string) bool { return slices.Contains(names, table) })
 		if tier < 0 {
 			continue

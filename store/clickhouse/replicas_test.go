@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/internal/test/chdb"
-	"github.com/waybill-int/waybill/telemetry"
 )
 
 // TestReplicatedTables: the engine takes all definitions as they are in a database of the engine Replicated, which
@@ -57,16 +56,7 @@ func TestServers(t *testing.T) {
 		if second = open(t, address); !second.replicated {
 			t.Fatal("the database is not replicated")
 		}
-		batches := []*telemetry.Intervals{g.intervals(300, round)}
-		if err := first.Write(batches); err != nil {
-			t.Fatal(err)
-		}
-		for range 2 { // which counts once
-			second.token, second.failed = fmt.Sprint("of round ", round), batches[0]
-			if err := second.Write(batches); err != nil {
-				t.Fatal(err)
-			}
-		}
+		writeTwice(t, g, first, second, round)
 	}
 	now := epoch.Add(85 * time.Minute)
 	if err := errors.Join(first.Maintain(t.Context(), now), second.Maintain(t.Context(), now)); err != nil {

@@ -26,10 +26,13 @@ type layout struct {
 	cluster string
 }
 
+// shardSuffix is behind the names of tables that have the rows of a shard.
+const shardSuffix = "_shard"
+
 // rows is the name of the table that has the rows on each shard.
 func (l layout) rows(name string) string {
 	if l.cluster != "" {
-		return name + "_shard"
+		return name + shardSuffix
 	}
 	return name
 }
@@ -80,7 +83,7 @@ func (s *Store) findLayout(ctx context.Context) error {
 	s.replicated = true
 	a, err = s.answer(s.with(ctx, queryTime, nil), "SELECT 1 FROM system.clusters WHERE cluster = ? AND shard_num > 1 "+
 		"UNION ALL SELECT 1 FROM system.tables WHERE database = ? AND name = ?",
-		[]any{s.database, s.database, layout{cluster: s.database}.rows(schemaTable.name)}, 1)
+		[]any{s.database, s.database, schemaTable.name + shardSuffix}, 1)
 	if err == nil && len(a.Rows) > 0 {
 		s.cluster = s.database // the engine gives the cluster this name
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/internal/test/chdb"
+	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -25,31 +26,33 @@ func openShards(t *testing.T, address string) *Store {
 	return s
 }
 
+// writeTwice writes records to both stores, and once more to the second, as if it had not answered: they count once.
+func writeTwice(t *testing.T, g maker, first store.Backend, second *Store, round int) {
+	t.Helper()
+	batches := []*telemetry.Intervals{g.intervals(300, round)}
+	if err := first.Write(batches); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		second.token, second.failed = fmt.Sprint("of round ", round), batches[0]
+		if err := second.Write(batches); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestShards: a store over shards answers as the one in files, with what was written when there was one shard. A batch
 // that comes again counts once, and what an attempt to roll up left is removed.
 func TestShards(t *testing.T) {
 	g := maker{rand.New(rand.NewPCG(5, 0))}
 	first, address := openFiles(t), chdb.Start(t)
-	write := func(s *Store, round int) {
-		t.Helper()
-		batches := []*telemetry.Intervals{g.intervals(300, round)}
-		if err := first.Write(batches); err != nil {
-			t.Fatal(err)
-		}
-		for range 2 {
-			s.token, s.failed = fmt.Sprint("of round ", round), batches[0]
-			if err := s.Write(batches); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	write(open(t, address), 0)
+	writeTwice(t, g, first, open(t, address), 0)
 	openShards(t, address)
 	second := openShards(t, address) // finds what the other made
 	if got, err := second.Stats(); err != nil || got.Partitions == 0 || got.Bytes == 0 {
 		t.Errorf("got %+v, %v", got, err)
 	}
-	write(second, 1)
+	writeTwice(t, g, first, second, 1)
 	left := "INSERT INTO flows_1m (start, packets) SELECT " + tables.Timestamp(epoch.Add(time.Minute)) + ", 7"
 	if err := second.exec(t.Context(), left); err != nil {
 		t.Fatal(err)
