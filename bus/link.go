@@ -78,7 +78,10 @@ func (c *Config) open(changed func(is bool, url string, err error)) (link, error
 // kafkaScheme begins the addresses of brokers of Kafka.
 const kafkaScheme = "kafka://"
 
-func (c *Config) isKafka() bool { return len(c.URLs) > 0 && strings.HasPrefix(c.URLs[0], kafkaScheme) }
+func (c *Config) isKafka() bool { return IsKafka(c.URLs) }
+
+// IsKafka reports whether addresses are those of brokers of Kafka.
+func IsKafka(urls []string) bool { return len(urls) > 0 && strings.HasPrefix(urls[0], kafkaScheme) }
 
 // CheckURLs refuses addresses of brokers of Kafka that are none, or beside servers of NATS.
 func CheckURLs(urls []string) error {
