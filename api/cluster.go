@@ -13,7 +13,9 @@ func (h *handler) cluster(w http.ResponseWriter, r *http.Request, p *params) {
 		problem.Write(w)
 		return
 	}
-	answer := types.Cluster{Role: "all", Collectors: []types.BusCollector{}, Tables: []types.TableServer{}}
+	answer := types.Cluster{
+		Role: "all", Standing: []types.Standby{}, Collectors: []types.BusCollector{}, Tables: []types.TableServer{},
+	}
 	if h.cfg.Cluster != nil {
 		answer = h.cfg.Cluster()
 	}

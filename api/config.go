@@ -73,6 +73,8 @@ type Config struct {
 
 	// Cluster returns who receives reports, and how they come here; nil: this server does everything.
 	Cluster func() types.Cluster
+	// Term is that in which this server was elected, where several may be; 0: there is no other one.
+	Term uint64
 
 	// Exports returns what became of records for other programs, by output; nil: there are none.
 	Exports func() []types.Export

@@ -34,7 +34,8 @@ const (
 // A state is what a server with role query has to know of the analyzer to answer as it does.
 type state struct {
 	Version string               `json:"version"`
-	Written map[string]time.Time `json:"written"` // until when all records are in the store, by table
+	Term    uint64               `json:"term,omitempty"` // of Config
+	Written map[string]time.Time `json:"written"`        // until when all records are in the store, by table
 	// Configured is what is configured there; nil: that of which the query has the tag.
 	Configured *analyze.Configured `json:"configured,omitempty"`
 	Tag        string              `json:"tag"` // of what is configured
@@ -46,7 +47,7 @@ const statePath = "/query-state"
 // state answers a server with role query.
 func (h *handler) state(w http.ResponseWriter, r *http.Request, _ *params) {
 	v := h.views()
-	answer := state{Version: h.cfg.Version, Tag: v.tag}
+	answer := state{Version: h.cfg.Version, Term: h.cfg.Term, Tag: v.tag}
 	if r.URL.Query().Get("tag") != v.tag {
 		answer.Configured = v.of
 	}
@@ -61,7 +62,7 @@ func (h *handler) state(w http.ResponseWriter, r *http.Request, _ *params) {
 
 // An AnalyzerConfig says where an analyzer is.
 type AnalyzerConfig struct {
-	URL   *url.URL
+	URLs  []*url.URL             // of all of which one is elected
 	TLS   *tls.Config            // nil: that of the system
 	Token func() (string, error) // to log in with; nil: no token
 	// Access knows who asks here.
@@ -80,12 +81,29 @@ type Analyzer struct {
 	transport *http.Transport
 	proxy     *httputil.ReverseProxy
 
-	tag    string // of what is configured; of Watch alone
+	at     atomic.Pointer[place] // of the one that answered last
+	tag    string                // of what is configured; of Watch alone
 	state  atomic.Pointer[state]
 	away   atomic.Pointer[absence] // nil: it answers
 	passed atomic.Uint64
 	failed atomic.Uint64
 }
+
+// A place is where an analyzer is, until another one is elected.
+type place struct {
+	*url.URL
+	current context.Context // done when another one is elected
+	leave   context.CancelCauseFunc
+}
+
+func newPlace(u *url.URL) *place {
+	p := &place{URL: u}
+	p.current, p.leave = context.WithCancelCause(context.Background())
+	return p
+}
+
+// errElsewhere says why a request that was passed on gets no answer.
+var errElsewhere = errors.New("another analyzer was elected meanwhile; ask again")
 
 // An absence is since when, and why, an analyzer does not answer.
 type absence struct {
@@ -96,6 +114,7 @@ type absence struct {
 const (
 	// askEvery is how often the analyzer is asked for its state, askFor how long that may take.
 	askEvery, askFor = time.Second, 5 * time.Second
+	othersFor        = 500 * time.Millisecond
 	// maxPassedStreams is how many streams are passed on at a time: the analyzer closes connections of a client that
 	// has more than 128.
 	maxPassedStreams = 96
@@ -106,6 +125,7 @@ const (
 // NewAnalyzer returns an analyzer of which nothing is known yet.
 func NewAnalyzer(config AnalyzerConfig) *Analyzer {
 	a := &Analyzer{config: config}
+	a.at.Store(newPlace(config.URLs[0]))
 	a.transport = &http.Transport{
 		DialContext:     (&net.Dialer{Timeout: 3 * time.Second}).DialContext,
 		TLSClientConfig: config.TLS, ForceAttemptHTTP2: true, DisableCompression: true, // what is compressed stays so
@@ -129,7 +149,7 @@ func NewAnalyzer(config AnalyzerConfig) *Analyzer {
 
 // rewrite makes a request one of this server's, in the name of who asked: what proves that here proves nothing there.
 func (a *Analyzer) rewrite(r *httputil.ProxyRequest) {
-	r.SetURL(a.config.URL)
+	r.SetURL(a.at.Load().URL)
 	for _, name := range []string{
 		"Authorization", "Cookie", "Origin", "Referer", "Sec-Fetch-Site", "Sec-Fetch-Mode", "Sec-Fetch-Dest",
 		UserHeader, RoleHeader,
@@ -155,7 +175,10 @@ func (a *Analyzer) logIn(r *http.Request, who auth.Identity) {
 
 // unanswered answers where the analyzer does not.
 func (a *Analyzer) unanswered(w http.ResponseWriter, r *http.Request, err error) {
-	if r.Context().Err() != nil { // the client is gone
+	switch cause := context.Cause(r.Context()); {
+	case errors.Is(cause, errElsewhere):
+		err = cause
+	case cause != nil: // the client is gone
 		return
 	}
 	if answer, ok := r.Context().Value(insteadKey{}).(func(http.ResponseWriter)); ok {
@@ -173,13 +196,17 @@ func (a *Analyzer) unanswered(w http.ResponseWriter, r *http.Request, err error)
 	}
 	retryAfter(w, time.Second)
 	types.NewProblem(http.StatusServiceUnavailable, "only the analyzer at %s knows this, and it does not answer%s: %v%s",
-		a.config.URL.Redacted(), since, err, instead).Write(w)
+		a.at.Load().Redacted(), since, err, instead).Write(w)
 }
 
 // ServeHTTP passes a request on.
 func (a *Analyzer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.passed.Add(1)
-	a.proxy.ServeHTTP(w, r)
+	ctx, cancel := context.WithCancelCause(r.Context())
+	defer cancel(nil)
+	current := a.at.Load().current
+	defer context.AfterFunc(current, func() { cancel(context.Cause(current)) })()
+	a.proxy.ServeHTTP(w, r.WithContext(ctx))
 }
 
 // Written returns until when all records of a table are in the store, as far as the analyzer has told: until now if it
@@ -219,13 +246,18 @@ func (a *Analyzer) Watch(ctx context.Context) {
 
 // look asks once, and tells the log when the analyzer goes away or comes back.
 func (a *Analyzer) look(ctx context.Context) {
-	s, err := a.ask(ctx)
+	s, at, err := a.ask(ctx)
 	before := a.away.Load()
+	if last := a.at.Load(); err == nil && at != last.URL {
+		a.config.Log.Info("another analyzer answers", "url", at.Redacted(), "before", last.Redacted())
+		a.at.Store(newPlace(at))
+		last.leave(errElsewhere)
+	}
 	switch {
 	case ctx.Err() != nil:
 	case err != nil && before == nil:
 		a.away.Store(&absence{time.Now(), err})
-		a.config.Log.Error("the analyzer does not answer", "url", a.config.URL.Redacted(), "error", err, "stored_answers",
+		a.config.Log.Error("the analyzer does not answer", "url", a.at.Load().Redacted(), "error", err, "stored_answers",
 			a.config.Stored)
 	case err != nil:
 		a.away.Store(&absence{before.since, err})
@@ -239,7 +271,7 @@ func (a *Analyzer) look(ctx context.Context) {
 		a.state.Store(s)
 		a.away.Store(nil)
 		if first || before != nil {
-			a.config.Log.Info("the analyzer answers", "url", a.config.URL.Redacted(), "version", s.Version)
+			a.config.Log.Info("the analyzer answers", "url", at.Redacted(), "version", s.Version)
 		}
 		if first && s.Version != a.config.Version {
 			a.config.Log.Warn("the analyzer is of another version, and its answers may have other fields", "version",
@@ -248,11 +280,47 @@ func (a *Analyzer) look(ctx context.Context) {
 	}
 }
 
-// ask returns the state of the analyzer.
-func (a *Analyzer) ask(ctx context.Context) (*state, error) {
+// ask asks all analyzers for their state, and returns that of the one that was elected last, and where it is. When one
+// has answered, the others have othersFor to do so.
+func (a *Analyzer) ask(ctx context.Context) (s *state, at *url.URL, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askFor)
 	defer cancel()
-	at := a.config.URL.JoinPath(statePath)
+	type answer struct {
+		of *state
+		at *url.URL
+		error
+	}
+	answers := make(chan answer, len(a.config.URLs))
+	for _, u := range a.config.URLs {
+		go func() {
+			s, err := a.askOne(ctx, u)
+			if err != nil && len(a.config.URLs) > 1 {
+				err = fmt.Errorf("%s: %w", u.Redacted(), err)
+			}
+			answers <- answer{s, u, err}
+		}()
+	}
+	for range a.config.URLs {
+		next := <-answers
+		switch {
+		case next.error != nil:
+			err = errors.Join(err, next.error)
+		case s == nil || next.of.Term > s.Term:
+			if s == nil {
+				time.AfterFunc(othersFor, cancel)
+			}
+			s, at = next.of, next.at
+		}
+	}
+	if s != nil {
+		err = nil
+	}
+	return s, at, err
+}
+
+// askOne returns the state of an analyzer.
+func (a *Analyzer) askOne(ctx context.Context, u *url.URL) (*state, error) {
+	at := u.JoinPath(statePath)
 	at.RawQuery = url.Values{"tag": {a.tag}}.Encode()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
 	if err != nil {

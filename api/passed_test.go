@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"reflect"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -69,7 +70,7 @@ func newPair(t *testing.T) *pair {
 		t.Fatal(err)
 	}
 	p.passes = NewAnalyzer(AnalyzerConfig{
-		URL: at, Access: p.configQuery.Access, Configure: p.configQuery.Collector.Configure, Version: "v1.2.3",
+		URLs: []*url.URL{at}, Access: p.configQuery.Access, Configure: p.configQuery.Collector.Configure, Version: "v1.2.3",
 		Stored: true, Log: slog.New(slog.DiscardHandler),
 	})
 	p.configQuery.Analyzer, p.configQuery.Written = p.passes, p.passes.Written
@@ -328,7 +329,7 @@ func TestQueryRefusesOthers(t *testing.T) {
 		web := httptest.NewServer(answer)
 		at, _ := url.Parse(web.URL)
 		a := NewAnalyzer(AnalyzerConfig{
-			URL: at, Access: &auth.Guard{}, Log: slog.New(slog.DiscardHandler),
+			URLs: []*url.URL{at}, Access: &auth.Guard{}, Log: slog.New(slog.DiscardHandler),
 			Configure: func(analyze.Configured) { t.Error("configured") },
 		})
 		a.look(context.Background())
@@ -336,5 +337,69 @@ func TestQueryRefusesOthers(t *testing.T) {
 			t.Errorf("got %v, want %s", why, name)
 		}
 		web.Close()
+	}
+}
+
+// TestAnotherAnalyzer: of several analyzers the one that was elected last is asked, a request that the one before does
+// not answer ends when that is known, and one that stands by is not asked.
+func TestAnotherAnalyzer(t *testing.T) {
+	hanging := make(chan struct{})
+	var terms [2]atomic.Uint64 // 0: it stands by
+	var urls []*url.URL
+	for i := range terms {
+		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			term := terms[i].Load()
+			config := testConfig(captured(t))
+			config.Term = term
+			switch {
+			case term == 0:
+				types.NewProblem(http.StatusServiceUnavailable, "it stands by").Write(w)
+			case i == 0 && r.URL.Path != statePath:
+				close(hanging)
+				<-r.Context().Done()
+			default:
+				New(config).ServeHTTP(w, r)
+			}
+		}))
+		t.Cleanup(web.Close)
+		u, err := url.Parse(web.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		urls = append(urls, u)
+	}
+	config := testConfig(&analyze.Collector{})
+	config.Access = &auth.Guard{Sessions: auth.NewSessions()}
+	config.Analyzer = NewAnalyzer(AnalyzerConfig{
+		URLs: urls, Access: config.Access, Configure: config.Collector.Configure, Log: slog.New(slog.DiscardHandler),
+	})
+	query := New(config)
+	config.Analyzer.look(t.Context())
+	if _, why := config.Analyzer.Away(); why == nil || strings.Count(why.Error(), "it stands by") != 2 {
+		t.Errorf("both stand by: %v", why)
+	}
+	terms[0].Store(1)
+	config.Analyzer.look(t.Context())
+	answered := make(chan *httptest.ResponseRecorder)
+	ask := func() {
+		w := httptest.NewRecorder()
+		query.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/v1/flows", nil))
+		answered <- w
+	}
+	go ask()
+	select {
+	case <-hanging:
+	case w := <-answered:
+		t.Fatalf("the first one was not asked: %d %s", w.Code, w.Body)
+	}
+	terms[1].Store(2) // and the first one does not know yet
+	config.Analyzer.look(t.Context())
+	w := <-answered
+	if w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), errElsewhere.Error()) {
+		t.Errorf("of the analyzer before: %d %s", w.Code, w.Body)
+	}
+	go ask()
+	if w = <-answered; w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `"flows"`) {
+		t.Errorf("of the next one: %d %s", w.Code, w.Body)
 	}
 }

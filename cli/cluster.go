@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -66,6 +67,14 @@ func writeCluster(to io.Writer, c *client.Cluster, noTitles bool) error {
 		c.Bus.Pending, c.Bus.Held, c.Bus.Duplicates, c.Bus.Damaged)
 	for _, url := range c.Bus.Servers {
 		fmt.Fprintf(to, "     %s\n", url)
+	}
+	if c.Term > 0 {
+		standing := make([]string, len(c.Standing))
+		for i, s := range c.Standing {
+			standing[i] = s.Name
+		}
+		fmt.Fprintf(to, "analyzer: elected, term %d; standing by: %s\n", c.Term,
+			cmp.Or(strings.Join(standing, ", "), "none"))
 	}
 	fmt.Fprintln(to)
 	var collectors, partitions [][]Cell

@@ -9,7 +9,7 @@ import (
 // TestCluster: what is behind, kept and lost stands with its collector, and with who owns the partition.
 func TestCluster(t *testing.T) {
 	for file, answer := range map[string]string{
-		"cluster.table": `{"generated_at":"2026-11-28T05:00:00Z","role":"analyze","bus":{"connected":true,
+		"cluster.table": `{"generated_at":"2026-11-28T05:00:00Z","role":"analyze","elected_term":3,"standing_by":[{"name":"a2","seen":"2026-11-28T04:59:59Z"}],"bus":{"connected":true,
 "servers":["nats://10.0.0.9:4222"],"pending_messages":3,"held_messages":1,"duplicate_messages":0,"damaged_messages":0,
 "delivered_until":"2026-11-28T04:59:59.5Z"},"collectors":[
 {"name":"dc1","state":"alive","seen":"2026-11-28T04:59:59.9Z","delivered_until":"2026-11-28T04:59:59.8Z","received":5000,

@@ -35,6 +35,7 @@ type busSettings struct {
 	Embedded    string   `yaml:"embedded" doc:"address on which the analyzer runs a server of NATS itself, HOST:PORT"`
 	Insecure    bool     `yaml:"insecure" doc:"allow embedded on an address that others can reach without nkeys, or without TLS"`
 	NKeys       []string `yaml:"nkeys" doc:"public keys of those who may connect to embedded; without any, everybody may"`
+	Standby     bool     `yaml:"standby" doc:"one of several analyzers works, elected on the bus, and the others stand by; needs urls of servers of NATS, data and store.clickhouse"`
 	Name        string   `yaml:"name" doc:"of this server on the bus, letters, digits, - and _; without it that of the host"`
 	Partitions  int      `yaml:"partitions" doc:"parts of the exporters, by address, whose datagrams stay in order; 1 to 256"`
 	Replicas    int      `yaml:"replicas" doc:"servers that each keep all datagrams, 1 to 5; 3 of a cluster of three"`
@@ -137,8 +138,8 @@ func (c *Config) checkRole() error {
 	if _, err := b.TLS.config(); err != nil {
 		return fmt.Errorf("bus: tls: %w", err)
 	}
-	if b.Embedded == "" {
-		return nil
+	if err := c.checkStandby(); err != nil || b.Embedded == "" {
+		return err
 	}
 	if c.Data == "" {
 		return errors.New("bus: embedded: there is no directory for what it keeps; data names one")

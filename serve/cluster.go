@@ -16,7 +16,7 @@ func (s *Server) cluster() types.Cluster {
 	now := time.Now()
 	n := t.consumer.Stats()
 	answer := types.Cluster{
-		Role: roleAnalyze,
+		Role: roleAnalyze, Term: s.tenure.term(), Standing: s.tenure.standing(),
 		Bus: &types.Bus{
 			Connected: n.Connected, Servers: t.servers, Pending: n.Pending, Held: n.Held, Duplicates: n.Duplicates,
 			Damaged: n.Damaged, Until: timeOf(t.consumer.Delivered(now.UnixNano())),

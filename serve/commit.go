@@ -14,6 +14,7 @@ import (
 // A committer has what a keeper needs to make one thing of what was taken from the bus and what was counted of it.
 type committer struct {
 	checkpoints *checkpointer
+	tenure      *tenure
 	collector   *analyze.Collector
 	queues      []*collect.Queue
 }
@@ -55,7 +56,9 @@ func (k *keeper) commit(ctx context.Context, now time.Time) int64 {
 		err = k.notes.write(note, now)
 	}
 	if err == nil {
-		err = c.write(state, now)
+		if err = c.write(state, now); err == nil {
+			err = k.commits.tenure.save(context.WithoutCancel(ctx))
+		}
 		c.report(err)
 	}
 	if err == nil {

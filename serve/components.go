@@ -54,7 +54,11 @@ func (f atStop) Stop() error { f(); return nil }
 // stops before them. So a report that was received reaches the tables, what they hold the store, and all of it the
 // disk.
 func (s *Server) components() []component {
-	list := []component{background(s.dialects.run, s.keepInventory)}
+	var list []component
+	if s.tenure != nil {
+		list = append(list, s.tenure)
+	}
+	list = append(list, background(s.dialects.run, s.keepInventory))
 	if s.raw != nil {
 		list = append(list, background(s.raw.ring.Run))
 	}
@@ -102,6 +106,8 @@ func (s *Server) Run(ctx context.Context) error {
 	case err = <-s.failures:
 	case gone := <-s.tablesGone():
 		return errors.Join(ErrBeginAnew, gone)
+	case other := <-s.tenure.lost():
+		return errors.Join(ErrBeginAnew, other)
 	}
 	s.receiving.Store(false)
 	stopped := make(chan error)
@@ -115,6 +121,8 @@ func (s *Server) Run(ctx context.Context) error {
 	case err = <-stopped:
 	case gone := <-s.tablesGone(): // parts that ask for them stop no more
 		return errors.Join(ErrBeginAnew, gone)
+	case other := <-s.tenure.lost(): // which has what is not written here
+		return errors.Join(ErrBeginAnew, other)
 	}
 	if s.tables != nil {
 		s.tables.Close()

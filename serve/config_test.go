@@ -142,6 +142,7 @@ bus:
   embedded: 127.0.0.1:4222
   insecure: true
   nkeys: [UA]
+  standby: true
   name: dc1
   partitions: 8
   replicas: 3
@@ -155,7 +156,7 @@ tables:
   listen: 127.0.0.1:7100
   insecure: true
   tls: {ca: /x, cert: /x, key: /x}
-analyzer: {url: "https://10.0.0.11:8080", token_file: /x, insecure: true, tls: {ca: /x, cert: /x, key: /x}}
+analyzer: {url: "https://10.0.0.11:8080", standby_urls: ["https://10.0.0.12:8080"], token_file: /x, insecure: true, tls: {ca: /x, cert: /x, key: /x}}
 alerts: /x
 log: {level: warn}
 int_dscp: 23

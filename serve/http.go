@@ -23,7 +23,7 @@ func (s *Server) handler() http.Handler {
 	if s.Config.Data != "" {
 		metrics = prometheus.Gatherers{s.checkpoints.metrics(), s.keeper.metrics(), s.raw.metrics()}
 	}
-	metrics = append(metrics, s.bus.metrics(), s.exports.metrics(), s.samples.metrics())
+	metrics = append(metrics, s.bus.metrics(), s.tenure.metrics(), s.exports.metrics(), s.samples.metrics())
 	config := api.Config{
 		Version: s.Config.Version, Logger: s.log, Metrics: metrics,
 		Roles:   auth.Rules{OpenMetrics: s.Config.Metrics == "open", Query: s.Config.Query.Role},
@@ -39,7 +39,7 @@ func (s *Server) handler() http.Handler {
 		KeptFine: time.Duration(s.Config.Store.Keep10s), KeptMinute: time.Duration(s.Config.Store.Keep1m),
 	}
 	if s.bus != nil {
-		config.Cluster = s.cluster
+		config.Cluster, config.Term = s.cluster, s.tenure.term()
 	}
 	if s.mitigation != nil {
 		config.Mitigation = s.mitigation

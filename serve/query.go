@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/url"
 	"os"
+	"reflect"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -23,29 +24,30 @@ import (
 
 // analyzerSettings say where the analyzer is of a server with role query.
 type analyzerSettings struct {
-	URL       string `yaml:"url" doc:"where the API of the analyzer is, https://HOST:PORT or http://HOST:PORT"`
-	TokenFile string `yaml:"token_file" doc:"file with a token to log in there, if the analyzer does not take the word of this server (proxy_login)"`
-	Insecure  bool   `yaml:"insecure" doc:"allow http:// to an address outside of this machine"`
-	TLS       busTLS `yaml:"tls" doc:"certificates on the way to the analyzer"`
+	URL       string   `yaml:"url" doc:"where the API of the analyzer is, https://HOST:PORT or http://HOST:PORT"`
+	Standby   []string `yaml:"standby_urls" doc:"where the APIs of those are that stand by for it (bus.standby)"`
+	TokenFile string   `yaml:"token_file" doc:"file with a token to log in there, if the analyzer does not take the word of this server (proxy_login)"`
+	Insecure  bool     `yaml:"insecure" doc:"allow http:// to an address outside of this machine"`
+	TLS       busTLS   `yaml:"tls" doc:"certificates on the way to the analyzer"`
 }
 
 // check refuses what cannot work with a role, and what is not safe.
 func (a *analyzerSettings) check(role string) error {
 	if role != roleQuery {
-		if *a != (analyzerSettings{}) {
+		if !reflect.DeepEqual(*a, analyzerSettings{}) {
 			return fmt.Errorf("analyzer: got role %s, want query", role)
 		}
 		return nil
 	}
-	u, err := url.Parse(a.URL)
-	switch {
-	case err == nil && u.User != nil:
-		return errors.New("analyzer: url: want no user and no password; token_file has what to log in with")
-	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "":
-		return fmt.Errorf("analyzer: url: got %q, want where its API is, such as https://analyzer:8080", a.URL)
-	case !isSafeURL(a.URL) && !a.Insecure:
-		return fmt.Errorf("analyzer: url: others can read what is sent to %s; want https://, or insecure", a.URL)
-	case (a.TLS.Cert == "") != (a.TLS.Key == ""):
+	if err := a.checkURL(a.URL); err != nil {
+		return fmt.Errorf("analyzer: url: %w", err)
+	}
+	for _, text := range a.Standby {
+		if err := a.checkURL(text); err != nil {
+			return fmt.Errorf("analyzer: standby_urls: %w", err)
+		}
+	}
+	if (a.TLS.Cert == "") != (a.TLS.Key == "") {
 		return errors.New("analyzer: tls: cert and key are needed together")
 	}
 	if _, err := a.TLS.config(); err != nil {
@@ -55,6 +57,20 @@ func (a *analyzerSettings) check(role string) error {
 		if _, err := a.token(); err != nil {
 			return fmt.Errorf("analyzer: token_file: %w", err)
 		}
+	}
+	return nil
+}
+
+// checkURL refuses what is no URL of an analyzer, or not safe.
+func (a *analyzerSettings) checkURL(text string) error {
+	u, err := url.Parse(text)
+	switch {
+	case err == nil && u.User != nil:
+		return errors.New("want no user and no password; token_file has what to log in with")
+	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "":
+		return fmt.Errorf("got %q, want where its API is, such as https://analyzer:8080", text)
+	case !isSafeURL(text) && !a.Insecure:
+		return fmt.Errorf("others can read what is sent to %s; want https://, or insecure", text)
 	}
 	return nil
 }
@@ -135,14 +151,19 @@ func NewQuery(ctx context.Context, c *Config, logTo io.Writer) (*Query, error) {
 // openAnalyzer makes what asks the analyzer.
 func (q *Query) openAnalyzer(c *Config) error {
 	to := &c.Analyzer
-	at, err := url.Parse(to.URL)
-	if err != nil {
-		return fmt.Errorf("analyzer: url: %w", err)
+	var urls []*url.URL
+	for _, text := range append([]string{to.URL}, to.Standby...) {
+		u, err := url.Parse(text)
+		if err != nil {
+			return fmt.Errorf("analyzer: url: %w", err)
+		}
+		urls = append(urls, u)
 	}
 	config := api.AnalyzerConfig{
-		URL: at, Access: q.guard, Configure: q.collector.Configure, Stored: q.store != nil, Version: c.Version,
+		URLs: urls, Access: q.guard, Configure: q.collector.Configure, Stored: q.store != nil, Version: c.Version,
 		Log: q.log,
 	}
+	var err error
 	if config.TLS, err = to.TLS.config(); err != nil {
 		return fmt.Errorf("analyzer: tls: %w", err)
 	}

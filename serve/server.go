@@ -70,6 +70,8 @@ type Server struct {
 	inventory   *inventory.Keeper
 	// inventoryDir keeps what its sources say over a restart; nil: nothing does
 	inventoryDir *datadir.Dir
+	dir          *datadir.Dir // of data; nil: there is none
+	tenure       *tenure      // nil: no other analyzer stands by
 	receiving    atomic.Bool
 	settings     atomic.Pointer[collect.Settings]
 	reloading    sync.Mutex
@@ -93,9 +95,9 @@ func New(ctx context.Context, c *Config, logTo io.Writer) (*Server, error) {
 	s.troubles = store.NewTroubles(s.log)
 	s.dialects = newDialectNotices(s.points, s.log)
 	for _, open := range []func() error{
-		func() error { return s.newTables(ctx) }, s.openSockets, s.newReceivers, s.openData, s.openBus,
-		s.newScanner, s.openKeeper, s.openRawReports, s.openEndpoint, s.openAlerts, s.openMitigation,
-		s.openExports,
+		func() error { return s.standBy(ctx) }, func() error { return s.newTables(ctx) }, s.openSockets,
+		s.newReceivers, s.openData, s.openBus, s.newScanner, s.openKeeper, s.openRawReports, s.openEndpoint,
+		s.openAlerts, s.openMitigation, s.openExports,
 	} {
 		if err := open(); err != nil {
 			for _, undo := range slices.Backward(s.opened) {
@@ -153,20 +155,22 @@ func (s *Server) openData() error {
 		s.views = &views{}
 		return nil
 	}
-	dir, err := datadir.Open(c.Data)
-	if err != nil {
-		return fmt.Errorf("data: %w", err)
+	var err error
+	if s.dir == nil {
+		if s.dir, err = datadir.Open(c.Data); err != nil {
+			return fmt.Errorf("data: %w", err)
+		}
+		s.opened = append(s.opened, func() { s.dir.Close() })
 	}
-	s.opened = append(s.opened, func() { dir.Close() })
 	s.checkpoints = &checkpointer{
-		dir: dir, ledger: s.ledger, events: s.Events, collector: s.Collector, troubles: s.troubles, log: s.log,
+		dir: s.dir, ledger: s.ledger, events: s.Events, collector: s.Collector, troubles: s.troubles, log: s.log,
 		usual: func() *attack.Usual { return nil },
 	}
 	s.checkpoints.tasks = background(s.checkpoints.run)
-	if s.views, err = openViews(dir, s.log); err != nil {
+	if s.views, err = openViews(s.dir, s.log); err != nil {
 		return err
 	}
-	if err := s.openInventory(dir); err != nil {
+	if err := s.openInventory(s.dir); err != nil {
 		return err
 	}
 	if c.Role == roleAnalyze {

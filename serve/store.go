@@ -151,6 +151,9 @@ func (s *Server) openKeeper() error {
 		return err
 	}
 	s.opened = append(s.opened, func() { disk.Close() })
+	if s.tenure != nil {
+		disk = &electedStore{disk, s.tenure.election}
+	}
 	if err := recoverJournal(context.Background(), c.Data, s.checkpoints.note, disk, s.log); err != nil {
 		return err
 	}
@@ -165,7 +168,9 @@ func (s *Server) openKeeper() error {
 		intervals: analyze.NewIntervals(s.Collector, s.Events, s.clock(time.Now())),
 	}
 	if s.bus != nil {
-		k.commits = &committer{checkpoints: s.checkpoints, collector: s.Collector, queues: s.queues}
+		k.commits = &committer{
+			checkpoints: s.checkpoints, tenure: s.tenure, collector: s.Collector, queues: s.queues,
+		}
 	}
 	k.tasks = background(k.writer.Run, k.look)
 	k.intervals.TakeBursts(s.bursts)

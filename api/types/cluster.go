@@ -5,11 +5,19 @@ import "time"
 // A Cluster answers GET /api/v1/cluster: who receives reports, and how they come to the server that analyzes them.
 type Cluster struct {
 	GeneratedAt time.Time `json:"generated_at"`
-	Role        string    `json:"role"` // of this server: all, or analyze
+	Role        string    `json:"role"`         // of this server: all, or analyze
+	Term        uint64    `json:"elected_term"` // in which it was elected; 0: there is no other one
+	Standing    []Standby `json:"standing_by"`  // by name; empty where it is the only one
 	// Bus is what carries reports here; null where one server does everything.
 	Bus        *Bus           `json:"bus"`
 	Collectors []BusCollector `json:"collectors"` // by name
 	Tables     []TableServer  `json:"tables"`     // empty where the tables of flows are in this server
+}
+
+// A Standby is a server that analyzes when the one that was elected is gone.
+type Standby struct {
+	Name string    `json:"name"`
+	Seen time.Time `json:"seen"` // when it last said that it stands by
 }
 
 // A TableServer has tables of flows for the server that analyzes.

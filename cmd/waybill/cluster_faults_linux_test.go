@@ -5,6 +5,7 @@ import (
 	"fmt"
 	mathrand "math/rand/v2"
 	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
@@ -29,18 +30,24 @@ const partitionedGroup = 54321
 type faultyCluster struct {
 	clusterOfTest
 	nats    *natsCluster
-	web     string // of the analyzer
-	file    string // with its configuration
-	config  string // without the servers that have its tables
+	places  [2]analyzerPlace
+	at      int // the place of the analyzer that is elected
 	tables  [2]*process
 	tableOf [2]string // configuration of each
 	servers []string  // addresses of those that have the tables
 	store   *gate     // before ClickHouse
 }
 
+// An analyzerPlace is where an analyzer is.
+type analyzerPlace struct {
+	web    string
+	file   string // with its configuration
+	config string // without the servers that have its tables
+}
+
 func startFaultyCluster(t *testing.T) (c *faultyCluster) {
 	t.Helper()
-	c = &faultyCluster{clusterOfTest: clusterOfTest{t: t}, nats: startNATS(t), web: test.FreePort(t, "tcp")}
+	c = &faultyCluster{clusterOfTest: clusterOfTest{t: t}, nats: startNATS(t)}
 	for i := range c.tables {
 		var server string
 		server, c.tableOf[i] = tablesConfig(t)
@@ -54,11 +61,16 @@ func startFaultyCluster(t *testing.T) (c *faultyCluster) {
 	c.store = openGate(t, database.Host)
 	store := fmt.Sprintf("store: {clickhouse: {url: \"http://%s\", database: %s}}\n", c.store.Addr(),
 		strings.TrimPrefix(database.Path, "/"))
-	c.file = filepath.Join(t.TempDir(), "waybill.yaml")
-	c.config = fmt.Sprintf("role: analyze\nhttp: %s\ndata: %s\nbus: {urls: [%s], replicas: 3, max_size: 16MiB}\n%s",
-		c.web, t.TempDir(), strings.Join(c.nats.urls, ", "), store)
+	for i := range c.places {
+		p := &c.places[i]
+		p.web, p.file = test.FreePort(t, "tcp"), filepath.Join(t.TempDir(), "waybill.yaml")
+		p.config = fmt.Sprintf("role: analyze\nhttp: %s\ndata: %s\n"+
+			"bus: {urls: [%s], replicas: 3, max_size: 16MiB, standby: true, name: a%d}\n%s",
+			p.web, t.TempDir(), strings.Join(c.nats.urls, ", "), i, store)
+	}
 	c.startAnalyzer()
-	c.query = startRoleAt(t, "role: query\nanalyzer: {url: \"http://"+c.web+"\"}\n"+store)
+	c.query = startRoleAt(t, fmt.Sprintf("role: query\nanalyzer: {url: \"http://%s\", standby_urls: [\"http://%s\"]}\n%s",
+		c.places[0].web, c.places[1].web, store))
 	for _, network := range []string{"127.0.21", "127.0.22"} {
 		c.add(network, c.nats.urls...)
 	}
@@ -75,15 +87,58 @@ func startFaultyCluster(t *testing.T) (c *faultyCluster) {
 
 // configure writes the configuration of the analyzer, with the servers that have its tables.
 func (c *faultyCluster) configure() {
-	text := c.config + "tables: {servers: [" + strings.Join(c.servers, ", ") + "]}\n"
-	if err := os.WriteFile(c.file, []byte(text), 0o600); err != nil {
+	p := &c.places[c.at]
+	text := p.config + "tables: {servers: [" + strings.Join(c.servers, ", ") + "]}\n"
+	if err := os.WriteFile(p.file, []byte(text), 0o600); err != nil {
 		c.t.Fatal(err)
 	}
 }
 
 func (c *faultyCluster) startAnalyzer() {
 	c.configure()
-	c.analyzer = startProcess(c.t, c.web, "/healthz", "serve --config "+c.file)
+	c.analyzer = startProcess(c.t, c.places[c.at].web, "/healthz", "serve --config "+c.places[c.at].file)
+	c.awaitAnalyzer()
+}
+
+// replaceAnalyzer starts an analyzer that stands by, and kills the one that is elected, or lets it stand still for a
+// while. That one stands by when it goes on.
+func (c *faultyCluster) replaceAnalyzer(kill bool) {
+	before := c.analyzer
+	c.at = 1 - c.at
+	c.configure()
+	next := startProcess(c.t, c.places[c.at].web, "/healthz", "serve --config "+c.places[c.at].file)
+	standing := func() bool {
+		var cluster client.Cluster
+		return c.analyzer.ask("/api/v1/cluster", &cluster) == nil && len(cluster.Standing) == 1
+	}
+	test.Eventually(c.t, "an analyzer that stands by", standing)
+	c.sendAll(200)
+	name := fmt.Sprint("kept over analyzer ", c.at)
+	c.addView(name)
+	if kill {
+		before.kill()
+	} else if err := before.Process.Signal(syscall.SIGSTOP); err != nil {
+		c.t.Fatal(err)
+	}
+	c.sendAll(300)
+	c.analyzer = next
+	c.awaitAnalyzer()
+	c.check("another analyzer is elected")
+	var views struct{ Views []struct{ Name string } }
+	if err := c.analyzer.ask("/api/v1/views", &views); err != nil || !slices.ContainsFunc(views.Views,
+		func(v struct{ Name string }) bool { return v.Name == name }) {
+		c.t.Errorf("the view that was saved before is not there: %v %v", views, err)
+	}
+	if kill {
+		return
+	}
+	if err := before.Process.Signal(syscall.SIGCONT); err != nil {
+		c.t.Fatal(err)
+	}
+	c.sendAll(200)
+	test.Eventually(c.t, "the analyzer of before standing by", standing)
+	c.check("the analyzer of before stands by")
+	before.terminate(c.t)
 }
 
 // arrived returns how many reports of a collector's first switch the analyzer knows of.
@@ -138,6 +193,30 @@ func (c *faultyCluster) killAnalyzer() {
 	c.analyzer.kill()
 	c.sendAll(300)
 	c.startAnalyzer()
+}
+
+// addView saves a view, and waits until the next analyzer has it.
+func (c *faultyCluster) addView(name string) {
+	c.t.Helper()
+	text := fmt.Sprintf(`{"name":%q,"address":"explore"}`, name)
+	answer, err := http.Post("http://"+c.analyzer.http+"/api/v1/views", "application/json", strings.NewReader(text))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	answer.Body.Close()
+	if answer.StatusCode != http.StatusCreated {
+		c.t.Fatal(answer.Status)
+	}
+	written := func() (at float64) {
+		for line := range strings.Lines(c.analyzer.text("/metrics")) {
+			_, _ = fmt.Sscanf(line, "waybill_checkpoint_timestamp_seconds %g", &at)
+		}
+		return at
+	}
+	for range 2 { // what is written behind the view, and that it is saved
+		before := written()
+		test.Eventually(c.t, "another checkpoint", func() bool { return written() > before })
+	}
 }
 
 // moveTables gives the tables to one server more, and then takes them from it again, by reading the configuration.
@@ -333,6 +412,7 @@ func TestClusterFaults(t *testing.T) {
 			{"tables were killed", func() { c.killTables(g.IntN(2)) }},
 			{"tables were moved", c.moveTables},
 			{"the analyzer was killed", c.killAnalyzer},
+			{"another analyzer followed", func() { c.replaceAnalyzer(g.IntN(2) == 0) }},
 			{"the store was away", func() { c.disturbStore(gateShut, away) }},
 			{"the store was slow", func() { c.disturbStore(gateSlow, away) }},
 			{"a collector was killed", func() {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -70,6 +71,9 @@ console, the API and metrics over HTTP. The configuration comes from --config FI
 				return q.Run(ctx)
 			}
 			s, err := serve.New(ctx, c, cmd.ErrOrStderr())
+			if ctx.Err() != nil && errors.Is(err, context.Canceled) { // it stood by, or waited for tables
+				return nil
+			}
 			if err != nil {
 				return err
 			}

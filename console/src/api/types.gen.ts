@@ -349,8 +349,10 @@ export interface components {
         Cluster: {
             bus: components["schemas"]["Bus"] | null;
             collectors: components["schemas"]["BusCollector"][] | null;
+            elected_term: number;
             generated_at: string;
             role: string;
+            standing_by: components["schemas"]["Standby"][] | null;
             tables: components["schemas"]["TableServer"][] | null;
         };
         Completeness: {
@@ -1663,6 +1665,10 @@ export interface components {
             received: number;
             unplaced: number;
             unplaced_reports: number;
+        };
+        Standby: {
+            name: string;
+            seen: string;
         };
         Table: {
             columns: string[] | null;
