@@ -146,7 +146,7 @@ func (s *Store) prepare(ctx context.Context) error {
 	if s.config.ReadOnly {
 		return s.checkVersion(ctx)
 	}
-	if err := s.migrate(ctx); err != nil {
+	if err := errors.Join(s.awaitBefore(ctx), s.migrate(ctx)); err != nil {
 		return err
 	}
 	if err := s.exec(ctx, nodeNames(s.config.Names)); err != nil {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2"
+
 	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/store/schema"
 )
@@ -54,6 +56,10 @@ func (s *Store) rollUpOnce(ctx context.Context, from, to schema.Placed, horizon 
 	begin := first.Truncate(to.Step)
 	end = minTime(end, begin.Add(atOnce*to.Step))
 	within := fmt.Sprintf("start >= %s AND start < %s", tables.Timestamp(begin), tables.Timestamp(end))
+	comment := s.database + ": rolls up into " + target
+	if err := s.refuseBeside(ctx, comment); err != nil {
+		return false, err
+	}
 	if err := s.removeLeft(ctx, to, within); err != nil {
 		return false, err
 	}
@@ -63,11 +69,25 @@ func (s *Store) rollUpOnce(ctx context.Context, from, to schema.Placed, horizon 
 		names[i] = c.Name
 	}
 	_, rows := tables.Group(fmt.Sprintf("(SELECT * REPLACE (%s AS start) FROM (SELECT * FROM %s WHERE %s))",
-		tables.Floor("start", to.Step), source, within), columns)
-	if err := s.exec(ctx, fmt.Sprintf("INSERT INTO %s (%s) %s", target, strings.Join(names, ", "), rows)); err != nil {
+		tables.Floor("start", to.Step), s.ownRows(source), within), columns)
+	insert := fmt.Sprintf("INSERT INTO %s (%s) %s", target, strings.Join(names, ", "), s.byEachShard(rows))
+	err = s.conn.Exec(s.with(ctx, writeTime, clickhouse.Settings{"log_comment": comment}), insert)
+	if err != nil {
 		return false, err
 	}
 	return true, s.setRolled(ctx, target, end)
+}
+
+// refuseBeside fails while a statement with a comment runs: a server goes on with what a process has asked that was
+// killed, and what that inserts would come behind what is removed as left.
+func (s *Store) refuseBeside(ctx context.Context, comment string) error {
+	a, err := s.answer(s.with(ctx, queryTime, clickhouse.Settings{"skip_unavailable_shards": 1}),
+		"SELECT max(elapsed) FROM "+s.everywhere("processes")+" WHERE Settings['log_comment'] = ? HAVING count() > 0",
+		[]any{comment}, 1)
+	if err == nil && len(a.Rows) > 0 {
+		err = fmt.Errorf("what a process of before has asked goes on since %.0f s (%s)", a.Rows[0][0], comment)
+	}
+	return err
 }
 
 // removeLeft removes what an attempt that was cut off may have left; an insert from a query has no token that would

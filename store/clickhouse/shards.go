@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // A definition says how a table is made.
@@ -62,10 +63,34 @@ func (l layout) create(d definition, anew bool) []string {
 	return list
 }
 
+// ownRows is a table with the rows of the shard where a statement is answered.
+func (l layout) ownRows(name string) string {
+	if l.cluster != "" {
+		return "`" + strings.ReplaceAll(l.database, "`", "\\`") + "`" + "." + l.rows(name)
+	}
+	return name
+}
+
+// byEachShard is a query of ownRows that each shard answers; the rows of all come behind each other.
+func (l layout) byEachShard(query string) string {
+	if l.cluster != "" {
+		return "SELECT * FROM cluster('" + quoted(l.cluster) + "', view(" + query + "))"
+	}
+	return query
+}
+
 // system is a table of the database system: of this server, or of one of each shard.
 func (l layout) system(table string) string {
 	if l.cluster != "" {
 		return "cluster('" + quoted(l.cluster) + "', system, " + table + ")"
+	}
+	return "system." + table
+}
+
+// everywhere is a table of the database system, of all servers.
+func (l layout) everywhere(table string) string {
+	if l.replicated { // the engine gives the cluster the name of the database
+		return "clusterAllReplicas('" + quoted(l.database) + "', system, " + table + ")"
 	}
 	return "system." + table
 }

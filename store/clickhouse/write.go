@@ -1,6 +1,7 @@
 package clickhouse
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -41,11 +42,31 @@ func (s *Store) Write(batches []*telemetry.Intervals) error {
 	return nil
 }
 
+// writes is the comment of inserts.
+func (s *Store) writes() string { return s.database + ": writes" }
+
+// awaitBefore returns when nothing is inserted any more that a process has asked which was killed: what the store lacks
+// is known then.
+func (s *Store) awaitBefore(ctx context.Context) error {
+	for until := time.Now().Add(writeTime); ; {
+		err := s.refuseBeside(ctx, s.writes())
+		if err == nil || time.Now().After(until) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
 // insert writes records of one table.
 func (s *Store) insert(t *schema.Table, list []schema.Records) error {
 	name := rowsName(schema.Placed{Table: t, Step: t.Finest})
 	ctx := s.with(s.ctx, writeTime, clickhouse.Settings{
 		"insert_deduplicate": 1, "insert_deduplication_token": s.token + "-" + name, "async_insert": 0,
+		"log_comment": s.writes(),
 	})
 	batch, err := s.conn.PrepareBatch(ctx, "INSERT INTO "+name)
 	if err != nil {
