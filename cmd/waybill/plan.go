@@ -32,6 +32,24 @@ const (
 	daySeconds       = 24 * 3600
 )
 
+// What a plan computes prices with.
+const (
+	duckDBNs = 2e9 / recordsPerSecond // of two processors: a record that DuckDB writes
+	shardNs  = 2e9 / clickHouseShard  // the same, of ClickHouse
+	// withMemory is how much memory a processor comes with, in bytes.
+	withMemory = 4e9
+	// keptDays is how many days of records there are at most as long as serve keeps them by default: two days as they
+	// are written, two weeks of minutes and 400 days of hours of flows that are always there.
+	keptDays = 2 + 14*recordSeconds/60.0 + 400*recordSeconds/3600.0
+)
+
+// prices are those of a month.
+type prices struct {
+	processor float64 // with withMemory
+	memory    float64 // of 1 GB beyond that
+	disk      float64 // of 1 GB
+}
+
 // A load is what a network sends.
 type load struct {
 	reports, flows, active unit.Count // reports in a second
@@ -39,6 +57,20 @@ type load struct {
 	memory                 unit.Bytes // of a machine with tables
 	port                   unit.Count // bit/s
 	replicas               uint32
+	prices                 prices
+}
+
+// price is that of what a load needs besides its records.
+func (l *load) price(processors, memory, records float64) need {
+	store := duckDBNs
+	if records > recordsPerSecond {
+		store = clickHouseNs + shardNs
+	}
+	processors = math.Ceil(processors + records*store/1e9)
+	memory = math.Max(0, memory-processors*withMemory)
+	disk := records * recordBytes * daySeconds * keptDays
+	return need{Part: "price of that, a month", Unit: "$", Needs: processors*l.prices.processor +
+		memory/1e9*l.prices.memory + disk/1e9*l.prices.disk}
 }
 
 // A need is what a load needs of something, and what one machine or goroutine has of it. 0: as much as is bought.
@@ -72,12 +104,15 @@ func planOf(l *load) plan {
 		return need{part, needs, has, unit, math.Ceil(needs / has), false}
 	}
 	bought := func(part string, needs float64, unit string) need { return need{Part: part, Needs: needs, Unit: unit} }
-	memory := float64(l.flows) * flowBytes
-	keep := []need{
-		single("records, written by DuckDB", active/recordSeconds, recordsPerSecond, "/s"),
-		single("or records, sent to ClickHouse", active/recordSeconds, 1e9/clickHouseNs, "/s"),
-		several("shards of ClickHouse", active/recordSeconds, clickHouseShard, "/s"),
-		bought("records on disk, a day", active/recordSeconds*recordBytes*daySeconds, "B"),
+	memory, records := float64(l.flows)*flowBytes, active/recordSeconds
+	keep := func(processors float64) []need {
+		return []need{
+			single("records, written by DuckDB", records, recordsPerSecond, "/s"),
+			single("or records, sent to ClickHouse", records, 1e9/clickHouseNs, "/s"),
+			several("shards of ClickHouse", records, clickHouseShard, "/s"),
+			bought("records on disk, a day", records*recordBytes*daySeconds, "B"),
+			l.price(processors, memory, records),
+		}
 	}
 	bus := []need{
 		several("collectors: network in", in*8, float64(l.port), "bit/s"),
@@ -88,19 +123,19 @@ func planOf(l *load) plan {
 			single("network in", in*8, float64(l.port), "bit/s"),
 			bought("processors", reports*reportNs/1e9, ""),
 			bought("memory of flows", memory, "B"),
-		}, keep),
+		}, keep(reports*reportNs/1e9)),
 		ByTheBus: slices.Concat(bus, []need{
 			bought("processors of all", reports*busReportNs/1e9, ""),
 			single("analyzer: reading", reports, 1e9/readNs, "/s"),
 			bought("memory of flows", memory, "B"),
-		}, keep),
+		}, keep(reports*busReportNs/1e9)),
 		TablesApart: slices.Concat(bus, []need{
 			bought("processors of all", reports*(busReportNs+tableNs)/1e9, ""),
 			single("analyzer: reading and relaying", reports, 1e9/relayNs, "/s"),
 			single("analyzer: network out", in*8, float64(l.port), "bit/s"),
 			bought("tables: processors", reports*tableNs/1e9, ""),
 			several("tables: memory of flows", memory, float64(l.memory), "B"),
-		}, keep),
+		}, keep(reports*(busReportNs+tableNs)/1e9)),
 	}
 }
 
@@ -115,7 +150,10 @@ func breaks(list []need) (first *need) {
 }
 
 func newPlanCommand() *cobra.Command {
-	l := load{size: datagramBytes, port: 10e9, disk: 500e6, replicas: 3, memory: 64e9}
+	l := load{
+		size: datagramBytes, port: 10e9, disk: 500e6, replicas: 3, memory: 64e9,
+		prices: prices{processor: 37, memory: 3, disk: 0.08},
+	}
 	var listing cli.Listing
 	cmd := &cobra.Command{
 		Use:   "plan",
@@ -123,11 +161,17 @@ func newPlanCommand() *cobra.Command {
 		Long: `Plan says what so many reports and flows take: in one process, with collectors, a bus and an
 analyzer, and with the tables of flows on other machines than that. It computes with what was
 measured on two processors of a shared machine (docs/explanation/performance.md), so a large
-machine of its own takes less. What there can be only one of and does not fit is marked.`,
+machine of its own takes less. What there can be only one of and does not fit is marked.
+The price is that of processors, each with 4 GB of memory, of memory beyond that, and of
+records on disk as long as serve keeps them; what networks cost is not in it. Without prices of
+your own it is by what a large cloud asks for machines and disks by the hour.`,
 		Example: `  waybill plan --reports 500k --flows 2M
 
   # one packet in 20 reported, of flows of which a tenth is seen in ten seconds
   waybill plan --reports 500k --flows 50M --active 5M
+
+  # on machines that are paid anyway, with disks of 20 a TB
+  waybill plan --reports 500k --flows 2M --processor-price 0 --memory-price 0 --disk-price 0.02
 
   # as numbers
   waybill plan --reports 10M --flows 50M -o json`,
@@ -159,6 +203,10 @@ machine of its own takes less. What there can be only one of and does not fit is
 	f.TextVar(&l.disk, "disk", l.disk, "`SIZE` that a server of NATS writes in a second")
 	f.TextVar(&l.memory, "memory", l.memory, "`SIZE` of the memory for tables of a machine that has them")
 	f.Uint32Var(&l.replicas, "replicas", l.replicas, "`NUMBER` of servers that keep each message")
+	f.Float64Var(&l.prices.processor, "processor-price", l.prices.processor,
+		"`PRICE` of a processor with 4 GB of memory, for a month")
+	f.Float64Var(&l.prices.memory, "memory-price", l.prices.memory, "`PRICE` of 1 GB of memory beyond that, for a month")
+	f.Float64Var(&l.prices.disk, "disk-price", l.prices.disk, "`PRICE` of 1 GB on disk, for a month")
 	listing.Register(cmd)
 	return cmd
 }

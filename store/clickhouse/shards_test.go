@@ -104,8 +104,8 @@ func TestOpenBesideWrite(t *testing.T) {
 	}
 }
 
-// TestRollUpBesideAnother: nothing is rolled up beside what a process has asked that was killed, and what that leaves is
-// removed.
+// TestRollUpBesideAnother: nothing is rolled up beside what a process has asked that was killed, and what that leaves
+// is removed.
 func TestRollUpBesideAnother(t *testing.T) {
 	g := maker{rand.New(rand.NewPCG(8, 0))}
 	first, second := openFiles(t), open(t, chdb.Start(t))
@@ -122,5 +122,5 @@ func TestRollUpBesideAnother(t *testing.T) {
 	if err := errors.Join(first.Maintain(t.Context(), now), second.Maintain(t.Context(), now)); err != nil {
 		t.Fatal(err)
 	}
-	askBoth(t, g, first, second, 30, now)
+	askBoth(t, g, first, second, 10, now)
 }
