@@ -2,12 +2,16 @@ package bus
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"net/netip"
+	"os"
+	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/waybill-int/waybill/internal/datadir"
 	"github.com/waybill-int/waybill/internal/test"
 )
 
@@ -132,4 +136,39 @@ func processorTime(b *testing.B) int64 {
 		b.Skip("this system does not tell the time that a process took of the processors")
 	}
 	return used.Utime.Nano() + used.Stime.Nano()
+}
+
+// BenchmarkSave saves a checkpoint, and a journal that grows by so much each time until it is begun anew.
+func BenchmarkSave(b *testing.B) {
+	server := openTestServer(b, test.FreePort(b, "tcp"), b.TempDir())
+	defer server.Close()
+	e := openTestElection(b, server.URL(), "a")
+	e.win(b)
+	checkpoint, more := make([]byte, 300_000), make([]byte, 1_000_000)
+	g := rand.NewChaCha8([32]byte{})
+	var written int64
+	for i := 0; b.Loop(); i++ {
+		b.StopTimer()
+		_, _ = g.Read(checkpoint)
+		_, _ = g.Read(more)
+		name := filepath.Join(e.dir, "grow")
+		flags := os.O_APPEND | os.O_CREATE | os.O_WRONLY
+		if i%10 == 0 {
+			flags |= os.O_TRUNC
+		}
+		to, err := os.OpenFile(name, flags, 0o600)
+		if err != nil {
+			b.Fatal(err)
+		}
+		_, err = to.Write(more)
+		if err = errors.Join(err, to.Close(), datadir.Replace(filepath.Join(e.dir, "checkpoint"), checkpoint)); err != nil {
+			b.Fatal(err)
+		}
+		written += int64(len(checkpoint) + len(more))
+		b.StartTimer()
+		if err := e.Save(b.Context(), e.dir, []string{"checkpoint", "grow"}, grows); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.SetBytes(written / int64(b.N))
 }

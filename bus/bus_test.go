@@ -24,7 +24,7 @@ func testLog(t testing.TB) *slog.Logger {
 	return slog.New(slog.NewTextHandler(to, nil))
 }
 
-func openTestServer(t *testing.T, address, dir string) *Server {
+func openTestServer(t testing.TB, address, dir string) *Server {
 	s, err := OpenServer(ServerConfig{Listen: address, Dir: dir, MaxBytes: 1 << 30, Log: testLog(t)})
 	if err != nil {
 		t.Fatal(err)

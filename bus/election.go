@@ -67,6 +67,9 @@ const (
 	// standbyPrefix is before the home of one that stands by.
 	standbyPrefix = "standby."
 
+	// maxSaved bounds the bucket: servers set aside what a stream may take.
+	maxSaved = 2 << 30
+
 	renewEvery = time.Second
 	electedFor = 6 * time.Second
 	silentFor  = 10 * time.Second
@@ -149,7 +152,7 @@ func (e *Election) try(ctx context.Context, w *waiting) (won bool, by string, er
 		e.bucket, err = e.link.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
 			Bucket: electionBucket, Description: "Which analyzer of Waybill works, and what it knows",
 			Storage: jetstream.FileStorage, Replicas: max(e.config.Bus.Stream.Replicas, 1),
-			MaxBytes: e.config.Bus.Stream.MaxBytes,
+			MaxBytes: min(e.config.Bus.Stream.MaxBytes, maxSaved),
 		})
 		if err != nil {
 			return false, "", err

@@ -24,7 +24,7 @@ type testElection struct {
 	keep func() // ends what renews
 }
 
-func openTestElection(t *testing.T, url, name string) *testElection {
+func openTestElection(t testing.TB, url, name string) *testElection {
 	t.Helper()
 	c := Config{URLs: []string{url}, Name: name, Stream: StreamConfig{MaxBytes: 1 << 29}}
 	e, err := OpenElection(ElectionConfig{
@@ -38,7 +38,7 @@ func openTestElection(t *testing.T, url, name string) *testElection {
 }
 
 // win waits until the analyzer is elected, and renews that from then on.
-func (e *testElection) win(t *testing.T) {
+func (e *testElection) win(t testing.TB) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
