@@ -161,7 +161,8 @@ func BenchmarkSave(b *testing.B) {
 			b.Fatal(err)
 		}
 		_, err = to.Write(more)
-		if err = errors.Join(err, to.Close(), datadir.Replace(filepath.Join(e.dir, "checkpoint"), checkpoint)); err != nil {
+		err = errors.Join(err, to.Close(), datadir.Replace(filepath.Join(e.dir, "checkpoint"), checkpoint))
+		if err != nil {
 			b.Fatal(err)
 		}
 		written += int64(len(checkpoint) + len(more))

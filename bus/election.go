@@ -41,8 +41,8 @@ type Election struct {
 type ElectionConfig struct {
 	Bus  Config
 	Name string // on the bus
-	// Home tells the directories of analyzers apart. One process has a directory at a time: so who is elected and has
-	// the same is gone.
+	// Home tells the directories of analyzers apart. One process has a directory at a time: so who is elected, has the
+	// same and does not renew that is gone.
 	Home string
 	Log  *slog.Logger
 }
@@ -73,6 +73,8 @@ const (
 	renewEvery = time.Second
 	electedFor = 6 * time.Second
 	silentFor  = 10 * time.Second
+	// homeFor is silentFor for who has the same home: it is gone, unless the directory was copied.
+	homeFor = 3 * time.Second
 )
 
 // errOther says that another analyzer is elected.
@@ -166,8 +168,11 @@ func (e *Election) try(ctx context.Context, w *waiting) (won bool, by string, er
 	if err != nil {
 		return false, "", err
 	}
-	gone := entry.Over || entry.Home == own.Home || entry.Term == 0
-	if !gone && w.look(revision, time.Now()) < silentFor {
+	silent := silentFor
+	if entry.Home == own.Home {
+		silent = homeFor
+	}
+	if w.look(revision, time.Now()) < silent && !entry.Over && entry.Term > 0 {
 		return false, entry.Name, nil
 	}
 	own.Term = entry.Term + 1
@@ -214,11 +219,13 @@ func (e *Election) elected(asked time.Time) {
 	e.until = asked.Add(electedFor)
 }
 
-// Elected reports whether no other analyzer can be elected now.
+// Elected reports whether no other analyzer can be elected now. The clock of the day is asked as well: the other one
+// stands still with a machine that does.
 func (e *Election) Elected() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return time.Now().Before(e.until)
+	now := time.Now()
+	return now.Before(e.until) && now.Round(0).Before(e.until.Round(0))
 }
 
 // Term is that of this analyzer, which has won. Each is higher than those before.

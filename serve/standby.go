@@ -187,9 +187,9 @@ func standingBy(why *atomic.Pointer[string]) http.Handler {
 // files are those that the next analyzer needs, by their names in the directory.
 func (t *tenure) files() []string {
 	names := []string{checkpointName, viewsName, inventoryName, mitigate.StateFile, mitigate.AuditFile}
-	journals, _ := filepath.Glob(t.dir.Path(journalDir("")) + "/*") // the pattern is one
-	for _, path := range journals {
-		names = append(names, filepath.Join(journalDir(""), filepath.Base(path)))
+	journals, _ := os.ReadDir(t.dir.Path(journalDir(""))) // there is none until something was counted
+	for _, entry := range journals {
+		names = append(names, filepath.Join(journalDir(""), entry.Name()))
 	}
 	return names
 }
