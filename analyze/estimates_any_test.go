@@ -435,11 +435,10 @@ func runEstimates(t *testing.T, seed uint64, mode *estimateMode) *estimateTrial 
 }
 
 // leastRight is how many of 100 statements must be right where an interval holds the truth in 95 of 100 cases. All
-// others must be. Of links that lose one packet in twelve, or more, TCP tells too few: streams with so many holes are
-// taken for those of which only some packets are reported. Of 1 packet in N, a clock that jumped was found after the
-// next packets once in 3055 delays of links, and few data make a rough share.
+// others must be. Of 1 packet in N, a clock that jumped was found after the next packets once in 3055 delays of links,
+// and few data make a rough share.
 var leastRight = map[string]float64{
-	"losses by postcards": 95, "losses by tcp": 85, "packets that are estimated": 94, "means of hops": 97,
+	"losses by postcards": 95, "losses by tcp": 95, "packets that are estimated": 94, "means of hops": 97,
 	"shares that are told": 85, "delays of links": 99.9, "delays of paths": 99.9,
 	"delays that are known well": 90,
 }
