@@ -435,7 +435,7 @@ func runEstimates(t *testing.T, seed uint64, mode *estimateMode) *estimateTrial 
 }
 
 // leastRight is how many of 100 statements must be right where an interval holds the truth in 95 of 100 cases. All
-// others must be. Of 1 packet in N, a clock that jumped was found after the next packets once in 3055 delays of links,
+// others must be. Of 1 packet in N, a clock that jumped was found after the next packets once in 3057 delays of links,
 // and few data make a rough share.
 var leastRight = map[string]float64{
 	"losses by postcards": 95, "losses by tcp": 95, "packets that are estimated": 94, "means of hops": 97,
@@ -444,9 +444,10 @@ var leastRight = map[string]float64{
 }
 
 // estimatesOnceWrong are networks of which something wrong was said once: a clock jumped where few packets went the
-// other way (2), packets of short connections were lost, and offsets of flows were off (21), and more packets waited
-// for postcards than there is room for (36). The other two are any.
-var estimatesOnceWrong = []uint64{2, 21, 36, 3, 9}
+// other way (2), packets of short connections were lost, and offsets of flows were off (21), more packets waited for
+// postcards than there is room for (36), and a clock jumped right behind packets of both directions (6). The other one
+// is any.
+var estimatesOnceWrong = []uint64{2, 21, 36, 6, 9}
 
 // TestAnyEstimates has networks, clocks and traffic that nobody has thought of: what is estimated is true within the
 // bounds that are told, and where it cannot be known it is said so. Networks of which something else was said once must

@@ -176,6 +176,9 @@ func (c *Estimator) slotOf(atNs int64) int64 {
 // WindowStartNs is when the open window began, nanoseconds since 1970.
 func (c *Estimator) WindowStartNs() int64 { return c.startNs }
 
+// WindowEndNs is when it ends.
+func (c *Estimator) WindowEndNs() int64 { return c.startNs + c.config.WindowNs }
+
 // Counters returns what was counted so far.
 func (c *Estimator) Counters() Counters {
 	n := c.counters

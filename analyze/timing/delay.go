@@ -1,6 +1,8 @@
 package timing
 
 import (
+	"slices"
+
 	"github.com/waybill-int/waybill/analyze/clock"
 	"github.com/waybill-int/waybill/analyze/histogram"
 	"github.com/waybill-int/waybill/analyze/topology"
@@ -37,14 +39,14 @@ func (s *delaySum) merge(o *delaySum) {
 // until packets went both ways: that a clock jumped may be seen only by a packet that goes the other way, and until
 // then the jump looks like a delay.
 type delayStat struct {
-	from, to    uint32    // nodes
-	open        delaySum  // of this window
-	waiting     *delaySum // of windows that are over, the last of which ended at waitsNs; nil: there was none
-	waitsNs     int64
-	now, before delaySum // of this turn and the last
-	bestNs      uint64   // the least uncertainty of a window of this turn; 0: there was none
-	unknown     uint64   // packets of this turn whose delay is not known
-	why         string   // of the latest of them, empty once one is known again
+	from, to    uint32 // nodes
+	open        delaySum
+	late        *delaySum       // of this window, behind lateFromNs; nil: none was
+	waiting     []waitingDelays // of windows that are over, the oldest first; none within one node
+	now, before delaySum        // of this turn and the last
+	bestNs      uint64          // the least uncertainty of a window of this turn; 0: there was none
+	unknown     uint64          // packets of this turn whose delay is not known
+	why         string          // of the latest of them, empty once one is known again
 
 	quickest         clock.Reading // of this window
 	trip, tripBefore roundTrip     // of this turn and the last
@@ -52,13 +54,35 @@ type delayStat struct {
 	ungiven *delaySum // what Intervals did not take yet; nil if nobody does
 }
 
-func (s *delayStat) add(d *clock.Delay) {
+// A waitingDelays waits until packets of both directions have come behind endNs.
+type waitingDelays struct {
+	delaySum
+	endNs int64
+}
+
+const (
+	// soonNs is how long before the end of a window its late delays begin. They wait by themselves: of a jump right
+	// behind the window it is known by the packets before it that all others are right.
+	soonNs = int64(100e6)
+	// maxWaiting is two parts of a window.
+	maxWaiting = 2
+)
+
+// add takes a delay of the open window. late says that it is of its last soonNs.
+func (s *delayStat) add(d *clock.Delay, late bool) {
 	if !d.OK {
 		s.unknown++
 		s.why = d.Why
 		return
 	}
-	s.open.add(d)
+	if late && s.from != s.to {
+		if s.late == nil {
+			s.late = &delaySum{}
+		}
+		s.late.add(d)
+	} else {
+		s.open.add(d)
+	}
 	if d.Known && (!s.quickest.Known || d.ByLineNs < s.quickest.ByLineNs) {
 		s.quickest = d.Reading
 	}
@@ -100,41 +124,42 @@ func (t *Timing) roundTrips() {
 // muchWorse is how many times the uncertainty of one delay may be that of another for both to be told together.
 const muchWorse = 4
 
-// soonNs is how long before the end of a window the latest packets of both directions may have come for all of it to be
-// believed: about what packets of a busy link leave between them, or the second before each jump would be lost.
-const soonNs = int64(100e6)
-
-// settle ends the window at endNs. Packets of both directions have come up to toldNs. why says why delays of the window
-// are not to be trusted; empty if they are.
-func (s *delayStat) settle(endNs, toldNs int64, why string) {
-	if s.open.Count > 0 {
-		s.why = why
-	}
-	if w := s.waiting; w != nil {
-		switch {
-		case toldNs >= s.waitsNs-soonNs:
-			s.take(w)
-			*w = delaySum{}
-		case why != "":
+// settle ends the window at endNs, whose late delays came since lateNs. Packets of both directions have come up to
+// toldNs. why says why delays of the window are not to be trusted; empty if they are.
+func (s *delayStat) settle(lateNs, endNs, toldNs int64, why string) {
+	for len(s.waiting) > 0 && (toldNs >= s.waiting[0].endNs || why != "") {
+		if w := &s.waiting[0]; toldNs >= w.endNs {
+			s.take(&w.delaySum)
+		} else {
 			s.unknown += w.Count
-			*w = delaySum{}
 		}
+		s.waiting = slices.Delete(s.waiting, 0, 1)
 	}
-	switch {
-	case s.open.Count == 0:
+	s.settlePart(&s.open, lateNs, why)
+	if s.late != nil {
+		s.settlePart(s.late, endNs, why)
+	}
+}
+
+// settlePart takes the delays of a part of the window that is over, which ended at endNs, or lets them wait.
+func (s *delayStat) settlePart(part *delaySum, endNs int64, why string) {
+	if part.Count == 0 {
 		return
-	case why != "":
-		s.unknown += s.open.Count
-	case toldNs >= endNs: // as within one node
-		s.take(&s.open)
-	default:
-		if s.waiting == nil {
-			s.waiting = &delaySum{}
-		}
-		s.waiting.merge(&s.open)
-		s.waitsNs = endNs
 	}
-	s.open = delaySum{}
+	s.why = why
+	switch {
+	case why != "":
+		s.unknown += part.Count
+	case s.from == s.to: // one clock
+		s.take(part)
+	case len(s.waiting) < maxWaiting:
+		s.waiting = append(s.waiting, waitingDelays{*part, endNs})
+	default:
+		last := &s.waiting[maxWaiting-1]
+		last.merge(part)
+		last.endNs = endNs
+	}
+	*part = delaySum{}
 }
 
 // take adds delays of windows that are over. Few that are hardly known must not make all uncertain: delays of before
@@ -165,7 +190,7 @@ func (s *delayStat) take(settled *delaySum) {
 
 // turn forgets what is old. It is false if nothing is left.
 func (s *delayStat) turn() bool {
-	left := s.now.Count+s.open.Count+s.unknown > 0 || s.waiting != nil && s.waiting.Count > 0
+	left := s.now.Count+s.open.Count+s.unknown > 0 || len(s.waiting) > 0 || s.late != nil && s.late.Count > 0
 	s.before, s.now, s.unknown, s.bestNs = s.now, delaySum{}, 0, 0
 	s.tripBefore, s.trip = s.trip, roundTrip{}
 	return left

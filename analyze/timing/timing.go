@@ -70,7 +70,7 @@ func (t *Timing) forget(node uint32) {
 }
 
 const (
-	// maxDelays bounds the links, and the paths, whose delays are kept; each takes 2.2 kB, and 0.6 more if it joins two
+	// maxDelays bounds the links, and the paths, whose delays are kept; each takes 2.2 kB, and 1.8 more if it joins two
 	// nodes.
 	maxDelays = 4096
 	// maxJumps bounds the nodes whose last jump is remembered.
@@ -145,7 +145,7 @@ func (t *Timing) link(a, b *telemetry.Hop, packet *Packet) {
 		stat.ungiven = &delaySum{}
 	}
 	d := t.clocks.Correct(&s)
-	stat.add(&d)
+	stat.add(&d, s.ArrivalNs >= t.lateNs())
 	if !d.OK {
 		return
 	}
@@ -175,8 +175,11 @@ func (t *Timing) path(hash uint64, first, last *telemetry.Hop, atNs int64) {
 		return
 	}
 	d := t.clocks.Correct(&s)
-	stat.add(&d)
+	stat.add(&d, s.ArrivalNs >= t.lateNs())
 }
+
+// lateNs is from when on samples are of the last part of the window of the clocks.
+func (t *Timing) lateNs() int64 { return t.clocks.WindowEndNs() - soonNs }
 
 // delaysOf returns the delays of a link or path, nil if there are too many.
 func delaysOf[K comparable](stats map[K]*delayStat, k K, s *clock.Sample) *delayStat {
@@ -219,14 +222,14 @@ func (t *Timing) Advance(nowNs int64) ([]clock.Jump, []baseline.Anomaly) {
 // jumped ends the window of the clocks, if it is over, and returns the jumps of the window before: only when both are
 // over it is known which of two neighbours differs from all others.
 func (t *Timing) jumped(nowNs int64) []clock.Jump {
-	window := t.clocks.WindowStartNs()
+	window, lateNs := t.clocks.WindowStartNs(), t.lateNs()
 	steps := t.clocks.Advance(nowNs)
 	if t.clocks.WindowStartNs() == window {
 		return nil
 	}
 	t.roundTrips()
-	settleAll(t.links, t.clocks, nowNs)
-	settleAll(t.paths, t.clocks, nowNs)
+	settleAll(t.links, t.clocks, lateNs, nowNs)
+	settleAll(t.paths, t.clocks, lateNs, nowNs)
 	if len(steps) == 0 && len(t.waiting) == 0 {
 		return nil
 	}
@@ -245,10 +248,10 @@ func (t *Timing) jumped(nowNs int64) []clock.Jump {
 }
 
 // settleAll ends the window of delays, when that of the clocks is over.
-func settleAll[K comparable](stats map[K]*delayStat, clocks *clock.Estimator, nowNs int64) {
+func settleAll[K comparable](stats map[K]*delayStat, clocks *clock.Estimator, lateNs, nowNs int64) {
 	for _, s := range stats {
 		toldNs, why := clocks.Shaken(s.from, s.to)
-		s.settle(nowNs, toldNs, why)
+		s.settle(lateNs, nowNs, toldNs, why)
 	}
 }
 

@@ -52,11 +52,11 @@ func TestDelayStatSettles(t *testing.T) {
 	var s delayStat
 	end := int64(0)
 	window := func(delay, around uint64, why string) {
-		s.add(&clock.Delay{DelayNs: delay, UncertaintyNs: around, OK: true})
+		s.add(&clock.Delay{DelayNs: delay, UncertaintyNs: around, OK: true}, false)
 		end++
-		s.settle(end, end, why)
+		s.settle(end, end, end, why)
 		if why == "" {
-			s.settle(end, end, "") // once packets came both ways
+			s.settle(end, end, end, "") // once packets came both ways
 		}
 	}
 	window(10_000, 900, "")
@@ -89,15 +89,15 @@ func TestDelaysSince(t *testing.T) {
 	stat := &delayStat{from: 1, to: 2, ungiven: &delaySum{}}
 	times.links[key] = stat
 	for i, delay := range []uint64{1000, 5000, 3000} {
-		stat.add(&clock.Delay{OK: true, DelayNs: delay, UncertaintyNs: 10, Clamped: i == 0})
+		stat.add(&clock.Delay{OK: true, DelayNs: delay, UncertaintyNs: 10, Clamped: i == 0}, false)
 	}
 	if got := times.DelaysSince(true); len(got) != 0 {
 		t.Errorf("got %+v before they are settled", got)
 	}
-	stat.settle(1, 1, "")
-	stat.settle(2, 2, "")
-	stat.add(&clock.Delay{OK: true, DelayNs: 7000})
-	stat.settle(3, 3, "a clock jumped") // these are not
+	stat.settle(1, 1, 1, "")
+	stat.settle(2, 2, 2, "")
+	stat.add(&clock.Delay{OK: true, DelayNs: 7000}, false)
+	stat.settle(3, 3, 3, "a clock jumped") // these are not
 	for _, give := range []bool{false, true} {
 		got, ok := times.DelaysSince(give)[key]
 		if !ok || got.Count != 3 || got.Sum != 9000 || got.Min != 1000 || got.Max != 5000 || got.UncertaintyNs != 10 ||
@@ -107,5 +107,28 @@ func TestDelaysSince(t *testing.T) {
 	}
 	if got := times.DelaysSince(true); len(got) != 0 {
 		t.Errorf("got %+v twice", got)
+	}
+}
+
+// TestDelaysBeforeJump: of the window before the one in which a clock jumped, those delays are known behind which
+// packets of both directions came before the jump.
+func TestDelaysBeforeJump(t *testing.T) {
+	for toldNs, want := range map[int64]uint64{2000: 3, 1000: 3, 999: 2, 900: 2, 899: 0} {
+		s := delayStat{from: 1, to: 2}
+		for _, late := range []bool{false, false, true} {
+			s.add(&clock.Delay{DelayNs: 10_000, UncertaintyNs: 100, OK: true}, late)
+		}
+		if s.settle(900, 1000, 995, ""); s.answer().NS != nil {
+			t.Error("known before packets could show a jump")
+		}
+		s.add(&clock.Delay{DelayNs: 3e6, UncertaintyNs: 100, OK: true}, false)
+		s.settle(1900, 2000, toldNs, "a clock jumped")
+		known := uint64(0)
+		if a := s.answer(); a.NS != nil {
+			known = a.NS.Count
+		}
+		if known != want || s.unknown != 4-want {
+			t.Errorf("up to %d: %d known, %d unknown, want %d", toldNs, known, s.unknown, want)
+		}
 	}
 }
