@@ -39,9 +39,9 @@ func (s *delaySum) merge(o *delaySum) {
 // until packets went both ways: that a clock jumped may be seen only by a packet that goes the other way, and until
 // then the jump looks like a delay.
 type delayStat struct {
-	from, to    uint32 // nodes
-	open        delaySum
-	late        *delaySum       // of this window, behind lateFromNs; nil: none was
+	from, to    uint32          // nodes
+	open        delaySum        // of this window
+	late        *delaySum       // of its last soonNs; nil: none was
 	waiting     []waitingDelays // of windows that are over, the oldest first; none within one node
 	now, before delaySum        // of this turn and the last
 	bestNs      uint64          // the least uncertainty of a window of this turn; 0: there was none
