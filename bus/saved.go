@@ -24,6 +24,7 @@ type saved struct {
 	revision uint64 // of the list
 	list     fileList
 	infos    map[string]fs.FileInfo // of the files as they were saved; none of what another analyzer has saved
+	older    bool                   // there may be pieces of earlier terms
 }
 
 // A fileList names the files. It is written as JSON.
@@ -59,7 +60,7 @@ func (s *saved) take(ctx context.Context, bucket jetstream.KeyValue, term uint64
 	if s.revision, err = bucket.Update(ctx, listKey, encode(list), revision); err != nil {
 		return err
 	}
-	s.list, s.infos = list, map[string]fs.FileInfo{}
+	s.list, s.infos, s.older = list, map[string]fs.FileInfo{}, true
 	return nil
 }
 
@@ -148,9 +149,9 @@ func (e *Election) Save(ctx context.Context, dir string, names []string, grow fu
 	if err != nil {
 		return fmt.Errorf("bus: %w", err)
 	}
-	older := s.list.Pieces != e.term
 	s.revision, s.list, s.infos = revision, next, infos
-	if older {
+	if s.older {
+		s.older = false
 		e.removeOlder(ctx)
 	}
 	return nil
@@ -168,7 +169,7 @@ func (e *Election) savedBefore(ctx context.Context, next *fileList) (uint64, err
 	case is.Term < e.term:
 		return 0, errors.New("a server is behind, and has an older list of files")
 	case !bytes.Equal(encode(is), encode(next)):
-		e.saved = saved{revision, is, map[string]fs.FileInfo{}}
+		e.saved = saved{revision, is, map[string]fs.FileInfo{}, e.saved.older}
 		return 0, errors.New("the list of files is that of an attempt before, whose answer was lost")
 	}
 	return revision, nil
