@@ -156,19 +156,17 @@ func (s *Server) awaitElection(ctx context.Context, t *tenure) error {
 		return err
 	}
 	var why atomic.Pointer[string]
-	why.Store(newOfText("waiting for the bus to say which analyzer is elected"))
+	why.Store(new("waiting for the bus to say which analyzer is elected"))
 	waiting.failed = func(err error) { s.log.Error("nobody hears that this analyzer stands by", "error", err) }
 	waiting.answer(standingBy(&why), s.log)
 	waiting.Start()
 	s.log.Info("waiting to be elected", "name", t.name, "url", waiting.URL())
 	err = t.election.Win(ctx, func(elected string) {
-		why.Store(newOfText("this analyzer stands by"))
+		why.Store(new("this analyzer stands by"))
 		s.log.Info("standing by", "elected", elected)
 	})
 	return errors.Join(err, waiting.Stop())
 }
-
-func newOfText(text string) *string { return &text }
 
 // standingBy answers in the place of an API.
 func standingBy(why *atomic.Pointer[string]) http.Handler {
