@@ -39,19 +39,24 @@ func (s *delaySum) merge(o *delaySum) {
 // until packets went both ways: that a clock jumped may be seen only by a packet that goes the other way, and until
 // then the jump looks like a delay.
 type delayStat struct {
-	from, to    uint32          // nodes
-	open        delaySum        // of this window
-	late        *delaySum       // of its last soonNs; nil: none was
-	waiting     []waitingDelays // of windows that are over, the oldest first; none within one node
-	now, before delaySum        // of this turn and the last
-	bestNs      uint64          // the least uncertainty of a window of this turn; 0: there was none
-	unknown     uint64          // packets of this turn whose delay is not known
-	why         string          // of the latest of them, empty once one is known again
+	from, to    uint32   // nodes
+	open        delaySum // of this window
+	between     *between // nil within one node, and until a packet came
+	now, before delaySum // of this turn and the last
+	bestNs      uint64   // the least uncertainty of a window of this turn; 0: there was none
+	unknown     uint64   // packets of this turn whose delay is not known
+	why         string   // of the latest of them, empty once one is known again
 
 	quickest         clock.Reading // of this window
 	trip, tripBefore roundTrip     // of this turn and the last
 
 	ungiven *delaySum // what Intervals did not take yet; nil if nobody does
+}
+
+// A between is what only delays between two nodes have. It is apart, as most paths of postcards are within one node.
+type between struct {
+	late    delaySum        // of the last soonNs of this window
+	waiting []waitingDelays // of windows that are over, the oldest first
 }
 
 // A waitingDelays waits until packets of both directions have come behind endNs.
@@ -75,11 +80,11 @@ func (s *delayStat) add(d *clock.Delay, late bool) {
 		s.why = d.Why
 		return
 	}
+	if s.from != s.to && s.between == nil {
+		s.between = &between{}
+	}
 	if late && s.from != s.to {
-		if s.late == nil {
-			s.late = &delaySum{}
-		}
-		s.late.add(d)
+		s.between.late.add(d)
 	} else {
 		s.open.add(d)
 	}
@@ -127,18 +132,21 @@ const muchWorse = 4
 // settle ends the window at endNs, whose late delays came since lateNs. Packets of both directions have come up to
 // toldNs. why says why delays of the window are not to be trusted; empty if they are.
 func (s *delayStat) settle(lateNs, endNs, toldNs int64, why string) {
-	for len(s.waiting) > 0 && (toldNs >= s.waiting[0].endNs || why != "") {
-		if w := &s.waiting[0]; toldNs >= w.endNs {
+	b := s.between
+	if b == nil {
+		s.settlePart(&s.open, lateNs, why)
+		return
+	}
+	for len(b.waiting) > 0 && (toldNs >= b.waiting[0].endNs || why != "") {
+		if w := &b.waiting[0]; toldNs >= w.endNs {
 			s.take(&w.delaySum)
 		} else {
 			s.unknown += w.Count
 		}
-		s.waiting = slices.Delete(s.waiting, 0, 1)
+		b.waiting = slices.Delete(b.waiting, 0, 1)
 	}
 	s.settlePart(&s.open, lateNs, why)
-	if s.late != nil {
-		s.settlePart(s.late, endNs, why)
-	}
+	s.settlePart(&b.late, endNs, why)
 }
 
 // settlePart takes the delays of a part of the window that is over, which ended at endNs, or lets them wait.
@@ -150,12 +158,12 @@ func (s *delayStat) settlePart(part *delaySum, endNs int64, why string) {
 	switch {
 	case why != "":
 		s.unknown += part.Count
-	case s.from == s.to: // one clock
+	case s.between == nil: // one clock
 		s.take(part)
-	case len(s.waiting) < maxWaiting:
-		s.waiting = append(s.waiting, waitingDelays{*part, endNs})
+	case len(s.between.waiting) < maxWaiting:
+		s.between.waiting = append(s.between.waiting, waitingDelays{*part, endNs})
 	default:
-		last := &s.waiting[maxWaiting-1]
+		last := &s.between.waiting[maxWaiting-1]
 		last.merge(part)
 		last.endNs = endNs
 	}
@@ -190,7 +198,10 @@ func (s *delayStat) take(settled *delaySum) {
 
 // turn forgets what is old. It is false if nothing is left.
 func (s *delayStat) turn() bool {
-	left := s.now.Count+s.open.Count+s.unknown > 0 || len(s.waiting) > 0 || s.late != nil && s.late.Count > 0
+	left := s.now.Count+s.open.Count+s.unknown > 0
+	if b := s.between; b != nil {
+		left = left || b.late.Count > 0 || len(b.waiting) > 0
+	}
 	s.before, s.now, s.unknown, s.bestNs = s.now, delaySum{}, 0, 0
 	s.tripBefore, s.trip = s.trip, roundTrip{}
 	return left

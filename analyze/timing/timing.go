@@ -70,7 +70,7 @@ func (t *Timing) forget(node uint32) {
 }
 
 const (
-	// maxDelays bounds the links, and the paths, whose delays are kept; each takes 2.2 kB, and 1.8 more if it joins two
+	// maxDelays bounds the links, and the paths, whose delays are kept; each takes 2.2 kB, and 2.3 more if it joins two
 	// nodes.
 	maxDelays = 4096
 	// maxJumps bounds the nodes whose last jump is remembered.
