@@ -67,9 +67,9 @@ func (s *Store) CopyPiece(ctx context.Context, source, piece string, t schema.Pl
 	each func(row func([]any) error) error,
 ) error {
 	columns := t.At(t.Step)
-	names := make([]string, len(columns))
-	for i, c := range columns {
-		names[i] = c.Name
+	var names []string
+	for _, c := range stored(t) {
+		names = append(names, c.name)
 	}
 	inserting := s.with(ctx, writeTime, clickhouse.Settings{
 		"insert_deduplicate": 1, "insert_deduplication_token": "copy " + source + " " + piece, "async_insert": 0,
@@ -88,7 +88,18 @@ func (s *Store) CopyPiece(ctx context.Context, source, piece string, t schema.Pl
 				}
 			}
 		}
-		return batch.Append(row...)
+		if !merges(t) {
+			return batch.Append(row...)
+		}
+		together := make([]any, 0, len(row))
+		for i, c := range columns {
+			if c.Role == schema.Counts {
+				together[len(together)-1] = []any{row[i-1], row[i]}
+			} else {
+				together = append(together, row[i])
+			}
+		}
+		return batch.Append(together...)
 	})
 	if err != nil {
 		return fmt.Errorf("store: copy %s: %w", piece, err)

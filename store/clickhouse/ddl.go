@@ -1,15 +1,11 @@
 package clickhouse
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/ClickHouse/clickhouse-go/v2"
 
 	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/store/schema"
@@ -35,8 +31,47 @@ var manyTexts = map[string]bool{
 	"id": true, `"text"`: true, "json": true, "stations": true, "path": true, "burst": true, "drop_key": true,
 }
 
-// column is one in CREATE TABLE. All but lists and what tables are sorted by may be NULL.
-func column(c *schema.Column, required bool) string {
+// merging are the functions of columns by their role, where the server merges rows that are sorted alike.
+var merging = map[schema.Role]string{schema.Sum: "sum", schema.Low: "min", schema.High: "max"}
+
+// A storedColumn is one of a table as its rows have it. Where rows are merged, the buckets of a histogram and what they
+// count are one column, with the name of the histogram, which is merged by adding.
+type storedColumn struct {
+	name, definition string
+	from             string   // it, of the columns of the schema
+	shows            []string // the columns of the schema, of it
+}
+
+// stored are the columns of t.
+func stored(t schema.Placed) (list []storedColumn) {
+	version, first := versions[t.ID], order(t)[0]
+	for _, c := range t.At(t.Step) {
+		required := c.Name == schema.Start.Name || version != "" && (c.Name == version || c.Name == first)
+		switch {
+		case !merges(t) || c.Role == schema.Key || c.Role == schema.Scale:
+			list = append(list, storedColumn{c.Name, column(&c, required, ""), c.Name, []string{c.Name}})
+		case c.Role == schema.Buckets:
+			of := strings.TrimSuffix(c.Name, "_buckets")
+			list = append(list, storedColumn{
+				name: of,
+				definition: of + " SimpleAggregateFunction(sumMap, Tuple(" + typeOf(c.Kind) + ", " +
+					typeOf("UBIGINT[]") + ")) CODEC(ZSTD(1))",
+				from:  "(" + of + "_buckets, " + of + "_counts)",
+				shows: []string{of + ".1 AS " + of + "_buckets", of + ".2 AS " + of + "_counts"},
+			})
+		case c.Role != schema.Counts:
+			list = append(list, storedColumn{c.Name, column(&c, false, merging[c.Role]), c.Name, []string{c.Name}})
+		}
+	}
+	return list
+}
+
+// merges reports whether t is put together from one of shorter intervals.
+func merges(t schema.Placed) bool { return t.Step != t.Finest }
+
+// column is one in CREATE TABLE, with the function that merges its values, if there is one. All but lists and what
+// tables are sorted by may be NULL.
+func column(c *schema.Column, required bool, merged string) string {
 	kind := typeOf(c.Kind)
 	list := strings.HasSuffix(c.Kind, "[]")
 	if !required && !list {
@@ -50,6 +85,9 @@ func column(c *schema.Column, required bool) string {
 		codec = "Delta(8), ZSTD(1)"
 	case !list && c.Role != schema.Key && c.Kind != "DOUBLE":
 		codec = "T64, ZSTD(1)"
+	}
+	if merged != "" {
+		kind = "SimpleAggregateFunction(" + merged + ", " + kind + ")"
 	}
 	return fmt.Sprintf("%s %s CODEC(%s)", c.Name, kind, codec)
 }
@@ -70,21 +108,26 @@ func order(t schema.Placed) (columns []string) {
 		// The number of a flow is the identity of all its other keys, but without meaning.
 		return []string{"src_hi", "src_lo", "dst_hi", "dst_lo", "flow", "start"}
 	}
+	var scales []string // histograms of one scale are merged by adding
 	for _, c := range t.At(t.Step) {
-		if c.Role == schema.Key && c.Name != schema.Start.Name {
+		switch {
+		case c.Role == schema.Key && c.Name != schema.Start.Name:
 			columns = append(columns, c.Name)
+		case c.Role == schema.Scale && merges(t):
+			scales = append(scales, c.Name)
 		}
 	}
-	return append(columns, schema.Start.Name)
+	return slices.Concat(columns, []string{schema.Start.Name}, scales)
 }
 
 // versions are the columns of which the row with the highest is valid, of tables in which several rows are about the
 // same.
 var versions = map[store.Table]string{store.Events: "version", store.Routes: "start"}
 
-// rowsName is the name of the table with the rows of t; of tables with versions that of t is a view.
+// rowsName is the name of the table with the rows of t. That of t is a view, if there are versions, or if histograms
+// are stored in another way.
 func rowsName(t schema.Placed) string {
-	if versions[t.ID] != "" {
+	if versions[t.ID] != "" || merges(t) && t.HasHistograms() {
 		return t.Name(t.Step) + "_rows"
 	}
 	return t.Name(t.Step)
@@ -93,16 +136,19 @@ func rowsName(t schema.Placed) string {
 // tableOf says how the table with the rows of t is made.
 func tableOf(t schema.Placed, tier int, keep time.Duration) definition {
 	sorted := order(t)
-	required := map[string]bool{schema.Start.Name: true}
 	d := definition{name: rowsName(t), engine: "MergeTree", spread: spread(sorted)}
+	if d.name != t.Name(t.Step) {
+		d.view = t.Name(t.Step)
+	}
 	if v := versions[t.ID]; v != "" {
-		required[v], required[sorted[0]] = true, true
-		d.engine = "ReplacingMergeTree(" + v + ")"
-		d.view, d.version, d.of = t.Name(t.Step), v, sorted[0]
+		d.engine, d.version, d.of = "ReplacingMergeTree("+v+")", v, sorted[0]
+	}
+	if merges(t) {
+		d.engine = "AggregatingMergeTree"
 	}
 	var columns []string
-	for _, c := range t.At(t.Step) {
-		columns = append(columns, column(&c, required[c.Name]))
+	for _, c := range stored(t) {
+		columns, d.shows = append(columns, c.definition), append(d.shows, c.shows...)
 	}
 	d.columns = strings.Join(columns, ", ")
 	d.clauses = fmt.Sprintf("PARTITION BY %s PRIMARY KEY (%s) ORDER BY (%s) TTL %s SETTINGS %s", partitionKeys[tier],
@@ -115,7 +161,7 @@ func tableOf(t schema.Placed, tier int, keep time.Duration) definition {
 
 // spread are the columns by which rows that are sorted so go to shards: what is about the same is on one.
 func spread(sorted []string) string {
-	keys := slices.DeleteFunc(slices.Clone(sorted), func(name string) bool { return name == schema.Start.Name })
+	keys := sorted[:max(slices.Index(sorted, schema.Start.Name), 0)]
 	if len(keys) == 0 {
 		keys = sorted
 	}
@@ -125,29 +171,6 @@ func spread(sorted []string) string {
 // ttl is how long rows are kept.
 func ttl(keep time.Duration) string {
 	return fmt.Sprintf("toDateTime(start) + toIntervalSecond(%d)", int64(keep.Seconds()))
-}
-
-// schemaVersion is that of the tables that this program makes. To change tables: 1. their columns, 2. what is done with
-// old tables at the end of migrations.
-var schemaVersion = len(migrations) + 1
-
-// A migration changes a table of an older version of the schema.
-type migration struct{ table, change string }
-
-// migrations[i] bring tables from version i+1 of the schema to i+2.
-var migrations = [][]migration{
-	withEstimates(), // 2
-}
-
-// withEstimates adds how many packets there were by samples.
-func withEstimates() (list []migration) {
-	for _, name := range []string{"flows_10s", "flows_1m", "flows_1h"} {
-		for _, of := range []string{"packets", "bytes"} {
-			list = append(list, migration{name, fmt.Sprintf(
-				"ADD COLUMN IF NOT EXISTS %s_estimated Nullable(UInt64) CODEC(T64, ZSTD(1))", of)})
-		}
-	}
-	return list
 }
 
 // Tables of this store about itself.
@@ -177,78 +200,6 @@ func allTables(keep [len(schema.Tiers)]time.Duration) []definition {
 		}
 	}
 	return list
-}
-
-// migrate makes the tables and brings those of an older version up to date.
-func (s *Store) migrate(ctx context.Context) error {
-	all := allTables(s.config.Keep)
-	statements, err := s.makeRoom(ctx, append(all, schemaTable))
-	if err != nil {
-		return err
-	}
-	if err := s.execAll(ctx, append(statements, s.create(schemaTable, false)...)); err != nil {
-		return err
-	}
-	version, err := s.version(ctx)
-	if err != nil {
-		return err
-	}
-	statements = nil
-	for v := max(version, 1); version > 0 && v < schemaVersion; v++ {
-		for _, m := range migrations[v-1] {
-			statements = append(statements, "ALTER TABLE "+s.rows(m.table)+" "+m.change)
-		}
-	}
-	for _, d := range all {
-		statements = append(statements, s.create(d, version < schemaVersion)...)
-	}
-	for tier := range schema.Tiers { // which does nothing if it is as before
-		for _, t := range tables.In(tier) {
-			statements = append(statements, fmt.Sprintf("ALTER TABLE %s MODIFY TTL %s SETTINGS "+
-				"materialize_ttl_after_modify = 0", s.rows(rowsName(t)), ttl(s.config.Keep[tier])))
-		}
-	}
-	if version < schemaVersion {
-		statements = append(statements, fmt.Sprintf("INSERT INTO waybill_schema VALUES (%d)", schemaVersion))
-	}
-	return s.execAll(ctx, statements)
-}
-
-// version returns that of the tables; 0: there are none. It fails if a newer waybill made them.
-func (s *Store) version(ctx context.Context) (int, error) {
-	var version uint32
-	row := s.conn.QueryRow(s.with(ctx, queryTime, nil), "SELECT max(version) FROM waybill_schema")
-	if err := row.Scan(&version); err != nil {
-		return 0, err
-	}
-	if int(version) > schemaVersion {
-		return 0, fmt.Errorf(
-			"the tables were made by a newer waybill: their schema has version %d, this program knows up "+
-				"to %d; run that waybill, or give another database",
-			version,
-			schemaVersion,
-		)
-	}
-	return int(version), nil
-}
-
-// ErrNoTables says that there is nothing to read yet.
-var ErrNoTables = errors.New("there are no tables yet: the analyzer makes them when it starts")
-
-// checkVersion fails unless the tables are those of this version.
-func (s *Store) checkVersion(ctx context.Context) error {
-	version, err := s.version(ctx)
-	if exception, ok := errors.AsType[*clickhouse.Exception](err); ok && exception.Code == codeNoTable {
-		return ErrNoTables
-	}
-	if err == nil && version == 0 { // they are being made
-		return ErrNoTables
-	}
-	if err == nil && version < schemaVersion {
-		err = fmt.Errorf("the tables have version %d of the schema, want %d: upgrade the analyzer first", version,
-			schemaVersion)
-	}
-	return err
 }
 
 // nodeNames is the statement that makes the view node_names.

@@ -35,47 +35,64 @@ const atOnce = 60
 // rollUpOnce puts rows of one table together into the next, for intervals of it that are over at the horizon. It
 // returns false if there is nothing to do.
 func (s *Store) rollUpOnce(ctx context.Context, from, to schema.Placed, horizon time.Time) (bool, error) {
-	source, target := from.Name(from.Step), to.Name(to.Step)
-	until := s.rolledUntil(target)
 	end := horizon.Truncate(to.Step)
-	if r := s.rolledUntil(source); from.Step != from.Finest && r.Before(horizon) {
+	if r := s.rolledUntil(from.Name(from.Step)); merges(from) && r.Before(horizon) {
 		end = r.Truncate(to.Step) // the source is rolled up itself
 	}
+	var columns []string
+	for _, c := range stored(from) {
+		columns = append(columns, c.shows...)
+	}
+	return s.putTogether(ctx, to.Name(to.Step), source{rowsName(from), columns}, to, end)
+}
+
+// A source is a table, and its rows as they are in the schema.
+type source struct {
+	rows    string
+	columns []string
+}
+
+// putTogether puts rows of a source together into intervals of to that are over at the end, from where it came to under
+// a name. It returns false if there is nothing to do.
+func (s *Store) putTogether(ctx context.Context, name string, from source, to schema.Placed, end time.Time) (
+	bool, error,
+) {
+	until := s.rolledUntil(name)
 	if !until.Before(end) {
 		return false, nil
 	}
 	a, err := s.answer(s.with(ctx, queryTime, nil),
-		fmt.Sprintf("SELECT minOrNull(start) FROM %s WHERE start >= %s", source, tables.Timestamp(until)), nil, 1)
+		fmt.Sprintf("SELECT minOrNull(start) FROM %s WHERE start >= %s", from.rows, tables.Timestamp(until)), nil, 1)
 	if err != nil {
 		return false, err
 	}
 	first, ok := a.Rows[0][0].(time.Time)
 	if !ok || !first.Before(end) {
-		return false, s.setRolled(ctx, target, end) // there was nothing
+		return false, s.setRolled(ctx, name, end) // there was nothing
 	}
 	begin := first.Truncate(to.Step)
 	end = minTime(end, begin.Add(atOnce*to.Step))
 	within := fmt.Sprintf("start >= %s AND start < %s", tables.Timestamp(begin), tables.Timestamp(end))
-	comment := s.database + ": rolls up into " + target
+	comment := s.database + ": rolls up into " + to.Name(to.Step)
 	if err := s.refuseBeside(ctx, comment); err != nil {
 		return false, err
 	}
 	if err := s.removeLeft(ctx, to, within); err != nil {
 		return false, err
 	}
-	columns := to.At(to.Step)
-	names := make([]string, len(columns))
-	for i, c := range columns {
-		names[i] = c.Name
+	_, rows := tables.Group(fmt.Sprintf("(SELECT * REPLACE (%s AS start) FROM (SELECT %s FROM %s WHERE %s))",
+		tables.Floor("start", to.Step), strings.Join(from.columns, ", "), s.ownRows(from.rows), within), to.At(to.Step))
+	var names, values []string
+	for _, c := range stored(to) {
+		names, values = append(names, c.name), append(values, c.from)
 	}
-	_, rows := tables.Group(fmt.Sprintf("(SELECT * REPLACE (%s AS start) FROM (SELECT * FROM %s WHERE %s))",
-		tables.Floor("start", to.Step), s.ownRows(source), within), columns)
-	insert := fmt.Sprintf("INSERT INTO %s (%s) %s", target, strings.Join(names, ", "), s.byEachShard(rows))
+	insert := fmt.Sprintf("INSERT INTO %s (%s) SELECT %s FROM (%s)", rowsName(to), strings.Join(names, ", "),
+		strings.Join(values, ", "), s.byEachShard(rows))
 	err = s.conn.Exec(s.with(ctx, writeTime, clickhouse.Settings{"log_comment": comment}), insert)
 	if err != nil {
 		return false, err
 	}
-	return true, s.setRolled(ctx, target, end)
+	return true, s.setRolled(ctx, name, end)
 }
 
 // refuseBeside fails while a statement with a comment runs: a server goes on with what a process has asked that was
@@ -93,7 +110,7 @@ func (s *Store) refuseBeside(ctx context.Context, comment string) error {
 // removeLeft removes what an attempt that was cut off may have left; an insert from a query has no token that would
 // tell.
 func (s *Store) removeLeft(ctx context.Context, to schema.Placed, within string) error {
-	target := to.Name(to.Step)
+	target := rowsName(to)
 	left := func() (uint64, error) {
 		a, err := s.answer(s.with(ctx, queryTime, nil), "SELECT count() FROM "+target+" WHERE "+within, nil, 1)
 		if err != nil {

@@ -3,7 +3,6 @@ package clickhouse
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -14,8 +13,10 @@ type definition struct {
 	clauses       string // what follows it
 	spread        string // columns that say on which shard a row is, where there are several
 
-	// view is the name of a view with the row of the highest version alone of each of; "": there is none.
-	view, version, of string
+	view  string   // the name of a view of the table; "": there is none
+	shows []string // its columns, of those of the table
+	// version is a column of which the row with the highest alone is in the view, for each of; "": all are.
+	version, of string
 }
 
 // A layout says on which servers tables are.
@@ -41,26 +42,36 @@ func (l layout) rows(name string) string {
 // create are the statements that make what is not there yet. With anew, what has no rows of its own is made anew, since
 // columns may be other ones.
 func (l layout) create(d definition, anew bool) []string {
-	engine, valid := d.engine, " FINAL"
+	engine, valid := d.engine, ""
+	if d.version != "" {
+		valid = " FINAL"
+	}
 	if l.replicated { // paths and names are those that the engine of the database gives
 		engine = "Replicated" + engine
 	}
 	list := []string{fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s (%s) ENGINE = %s %s", l.rows(d.name), d.columns, engine,
 		d.clauses)}
 	if l.cluster != "" {
-		create := "CREATE TABLE IF NOT EXISTS "
-		if anew {
-			create = "CREATE OR REPLACE TABLE "
+		list = append(list, l.distribute(d, anew))
+		if d.version != "" { // rows of before there were several shards are all on the first
+			valid += fmt.Sprintf(" ORDER BY %s DESC LIMIT 1 BY %s", d.version, d.of)
 		}
-		list = append(list, fmt.Sprintf("%s%s AS %s ENGINE = Distributed('%s', '%s', '%s', cityHash64(tuple(%s)))",
-			create, d.name, l.rows(d.name), quoted(l.cluster), quoted(l.database), l.rows(d.name), d.spread))
-		// Rows of before there were several shards are all on the first.
-		valid += fmt.Sprintf(" ORDER BY %s DESC LIMIT 1 BY %s", d.version, d.of)
 	}
 	if d.view != "" {
-		list = append(list, fmt.Sprintf("CREATE OR REPLACE VIEW %s AS SELECT * FROM %s%s", d.view, d.name, valid))
+		list = append(list, fmt.Sprintf("CREATE OR REPLACE VIEW %s AS SELECT %s FROM %s%s", d.view,
+			strings.Join(d.shows, ", "), d.name, valid))
 	}
 	return list
+}
+
+// distribute is the statement that makes the table over those with the rows of each shard.
+func (l layout) distribute(d definition, anew bool) string {
+	create := "CREATE TABLE IF NOT EXISTS "
+	if anew {
+		create = "CREATE OR REPLACE TABLE "
+	}
+	return fmt.Sprintf("%s%s AS %s ENGINE = Distributed('%s', '%s', '%s', cityHash64(tuple(%s)))", create, d.name,
+		l.rows(d.name), quoted(l.cluster), quoted(l.database), l.rows(d.name), d.spread)
 }
 
 // ownRows is a table with the rows of the shard where a statement is answered.
@@ -121,15 +132,13 @@ func (s *Store) makeRoom(ctx context.Context, all []definition) (statements []st
 	if s.cluster == "" {
 		return nil, nil
 	}
-	a, err := s.answer(s.with(ctx, queryTime, nil),
-		"SELECT name FROM system.tables WHERE database = ? AND engine LIKE '%MergeTree'", []any{s.database}, 1<<10)
+	engines, err := s.engines(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for _, row := range a.Rows {
-		name, _ := row[0].(string)
-		if slices.ContainsFunc(all, func(d definition) bool { return d.name == name }) {
-			statements = append(statements, "RENAME TABLE "+name+" TO "+s.rows(name))
+	for _, d := range all {
+		if strings.HasSuffix(engines[d.name], "MergeTree") {
+			statements = append(statements, "RENAME TABLE "+d.name+" TO "+s.rows(d.name))
 		}
 	}
 	return statements, nil

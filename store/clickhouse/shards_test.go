@@ -17,7 +17,7 @@ import (
 )
 
 // openShards opens a store whose rows are on the shards of a cluster. Of those the engine has one.
-func openShards(t *testing.T, address string) *Store {
+func openShards(t testing.TB, address string) *Store {
 	t.Helper()
 	c := DefaultConfig(address)
 	c.Keep = [...]time.Duration{years, years, years}
