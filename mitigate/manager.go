@@ -63,6 +63,9 @@ type Deps struct {
 	Attacks func() []telemetry.Attack // that go on, and those that ended lately
 	Traffic func() uint64             // all that is seen now, bits a second
 	Own     func() []netip.Addr       // addresses of this machine, and of what it acts by
+	// Elected reports whether no other analyzer acts on attacks; nil: there is none. While it is false nothing is sent
+	// or taken back, but for what nobody else would take back when its time is over.
+	Elected func() bool
 	// Write replaces the file of the state; nil: rules do not outlive the process.
 	Write func(name string, content []byte) error
 	Audit *Audit
@@ -128,6 +131,11 @@ func (m *Manager) settings() Config {
 
 func (m *Manager) safe() []netip.Prefix { return m.settings().Safe }
 
+func (m *Manager) elected() bool { return m.deps.Elected == nil || m.deps.Elected() }
+
+var errNotElected = refuse("the bus does not say that this analyzer is still the elected one: another one may act; " +
+	"waybill cluster status says which is elected")
+
 // Rules returns the rules that hold or must be withdrawn, of an attack, or of all if that is "".
 func (m *Manager) Rules(attack string) []telemetry.MitigationRule {
 	m.mu.Lock()
@@ -171,6 +179,9 @@ func (m *Manager) Mitigate(ctx context.Context, attack string, r Request) (*tele
 	m.acting.Lock()
 	defer m.acting.Unlock()
 	answer, actor, err := m.prepare(attack, &r)
+	if err == nil && !r.DryRun && !m.elected() {
+		err = errNotElected
+	}
 	if err != nil || r.DryRun {
 		return answer, err
 	}
@@ -328,6 +339,9 @@ func (m *Manager) Release(ctx context.Context, attack, who string) (*telemetry.M
 	of := m.Rules(attack)
 	if len(of) == 0 || attack == "" {
 		return nil, ErrNoAttack
+	}
+	if !m.elected() {
+		return nil, errNotElected
 	}
 	answer := &telemetry.Mitigation{
 		Attack: attack, By: of[0].By, Until: m.deps.Now().UTC(), Rules: of, Left: []telemetry.LeftOut{},

@@ -448,6 +448,56 @@ func TestRestart(t *testing.T) {
 	}
 }
 
+// While another analyzer may act, nothing is sent or taken back, not even what failed: it may have sent it, or taken it
+// back. What is of a session that nobody else has ends with its time.
+func TestElected(t *testing.T) {
+	for _, session := range []bool{false, true} {
+		can := atNodes
+		can.Session = session
+		b := newBench(t, Config{Automatic: &Automatic{By: "router"}, MaxShare: 1}, can)
+		elected := true
+		b.Manager.deps.Elected = func() bool { return elected }
+		if _, err := b.mitigate(Request{}); err != nil {
+			t.Fatal(err)
+		}
+		elected = false
+		if _, err := b.Release(t.Context(), "a1", "me"); !IsRefused(err) {
+			t.Errorf("taken back: %v", err)
+		}
+		b.attacks = append(b.attacks, flood("a2"))
+		if _, err := b.Mitigate(t.Context(), "a2", Request{}); !IsRefused(err) {
+			t.Errorf("sent: %v", err)
+		}
+		if _, err := b.mitigate(Request{DryRun: true}); err != nil {
+			t.Errorf("not told what it would do: %v", err)
+		}
+		b.attacks[0].State = telemetry.AttackEnded
+		for _, r := range b.Manager.rules {
+			r.State = Failed
+		}
+		b.router.holds = map[string]telemetry.MitigationRule{}
+		b.Tick(t.Context())
+		equal(t, "sent again", b.router.texts(), []string{})
+		for _, r := range b.Manager.rules {
+			r.State = Active
+			b.router.holds[r.ID] = *r
+		}
+		b.Tick(t.Context())
+		equal(t, "before its time is over", b.router.texts(), []string{first, second})
+		b.now = b.now.Add(time.Hour)
+		b.Tick(t.Context())
+		want := []string{first, second}
+		if session {
+			want = []string{}
+		}
+		equal(t, "when its time is over", b.router.texts(), want)
+		elected = true
+		b.attacks = b.attacks[:1]
+		b.Tick(t.Context())
+		equal(t, "elected again", b.router.texts(), []string{})
+	}
+}
+
 // Nothing acts by itself unless it is configured to, then once, and not against what a person released.
 func TestAutomatic(t *testing.T) {
 	b := newBench(t, Config{}, atNodes)

@@ -25,6 +25,8 @@ type Abilities struct {
 	// Reports says that what is dropped is told by drop reports. Of others nobody sees whether the attack goes on:
 	// their rules hold until their time is over.
 	Reports bool
+	// Session says that rules are those of a session of its own: nobody else takes them back.
+	Session bool
 }
 
 // A RefusedError says why nothing was done. Waiting does not help, doing something else may.

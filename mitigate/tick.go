@@ -47,17 +47,19 @@ func (m *Manager) stop() {
 func (m *Manager) Tick(ctx context.Context) {
 	m.watch()
 	attacks, now := m.deps.Attacks(), m.deps.Now()
+	elected := m.elected()
 	var over, ended, again []telemetry.MitigationRule
 	missing := map[string][]telemetry.MitigationRule{}
 	for _, r := range m.Rules("") {
-		switch {
+		switch actor := m.deps.Actors[r.By]; {
+		case !elected && (actor == nil || !actor.Abilities().Session || now.Before(r.Until)):
 		case r.State == Withdrawing:
 			again = append(again, r)
 		case !now.Before(r.Until):
 			over = append(over, r)
 		case m.isOver(&r, attacks):
 			ended = append(ended, r)
-		case r.State == Failed && m.deps.Actors[r.By] != nil:
+		case r.State == Failed && actor != nil:
 			missing[r.By] = append(missing[r.By], r)
 		}
 	}
@@ -71,7 +73,9 @@ func (m *Manager) Tick(ctx context.Context) {
 		}
 		m.acting.Unlock()
 	}
-	m.act(ctx, attacks, now)
+	if elected {
+		m.act(ctx, attacks, now)
+	}
 }
 
 // retry withdraws what could not be withdrawn, without another line for each try.

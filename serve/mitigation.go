@@ -279,6 +279,9 @@ func (s *Server) openMitigation() error {
 		Actors: map[string]mitigate.Actor{}, Attacks: s.attacksNow, Log: s.log, Now: time.Now,
 		Traffic: func() uint64 { return s.scanner.AttackTotals().BPS }, Own: s.ownAddresses,
 	}
+	if s.tenure != nil {
+		d.Elected = s.tenure.election.Elected
+	}
 	if len(m.Nodes) > 0 {
 		nodes, err := m.nodes()
 		if err != nil {

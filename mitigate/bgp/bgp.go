@@ -231,6 +231,7 @@ type actor struct {
 // FlowSpec returns what lets routers drop by FlowSpec, or nil if no peer shall.
 func (s *Speaker) FlowSpec() mitigate.Actor {
 	return s.actor(&actor{
+		can:   mitigate.Abilities{Session: true},
 		wants: func(p *Peer) bool { return p.FlowSpec },
 		takes: func(p *peer, ipv6 bool) error {
 			at, family := 0, "IPv4"
@@ -250,7 +251,7 @@ func (s *Speaker) FlowSpec() mitigate.Actor {
 // RTBH returns what lets routers drop all that goes to an address, or nil if no peer shall.
 func (s *Speaker) RTBH() mitigate.Actor {
 	return s.actor(&actor{
-		can:   mitigate.Abilities{Everything: true},
+		can:   mitigate.Abilities{Everything: true, Session: true},
 		wants: func(p *Peer) bool { return p.RTBH },
 		takes: func(*peer, bool) error { return nil },
 		path:  s.blackhole,
