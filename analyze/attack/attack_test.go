@@ -309,6 +309,39 @@ func TestAttackAmongTransfers(t *testing.T) {
 	}
 }
 
+// A prefix is bombed if most of its addresses get what there is too much of. Films for some of them, beside other
+// traffic for the rest, are none.
+func TestCarpet(t *testing.T) {
+	n := newNetwork(t, nil)
+	n.look(15)
+	var usual, films, bombs []func()
+	for i := range 9 {
+		to := fmt.Sprintf("192.0.2.%d", i+1)
+		k := key("198.51.100.1", to, 6, 443)
+		var ends Ends
+		usual = append(usual, func() {
+			for range 5 {
+				n.counts.Passed(&ends, &k, TCP, 1500, 1)
+			}
+		})
+		if i < 3 {
+			films = append(films, n.flood(uint64(i+1)<<16, to, 100, false))
+		}
+		for _, device := range []uint64{camera, printer} {
+			bombs = append(bombs, n.flood(device, to, 20, false))
+		}
+	}
+	n.look(15, append(films, usual...)...)
+	if len(n.found) > 0 {
+		t.Errorf("films: got %+v", n.only())
+	}
+	n.look(15, usual...)
+	n.look(10, append(bombs, usual...)...)
+	if a := n.only(); a.Kind != telemetry.AttackCarpet || a.Bits != 96+24 {
+		t.Errorf("got %+v", a)
+	}
+}
+
 // What was attacked before a restart is found again at once, and is not learned.
 func TestExpected(t *testing.T) {
 	for _, expects := range []bool{false, true} {

@@ -3,6 +3,7 @@ package attack
 import (
 	"cmp"
 	"encoding/binary"
+	"iter"
 	"slices"
 	"strconv"
 
@@ -99,17 +100,35 @@ func (s *Search) isCovered(st *state, nowNs int64) bool {
 	}
 	// Only now, as it takes a look at all targets.
 	var all, most float64
-	st.addresses = 0
-	for t, one := range s.targets {
-		if t.Tenant != st.Tenant || masked(t.Addr, st.bits) != st.Addr || nowNs-one.heardNs > second ||
-			one.attack != nil {
-			continue
-		}
+	addresses := 0
+	for one := range s.addressesOf(st, nowNs) {
 		level := one.levelAt(nowNs)
-		st.addresses++
+		addresses++
 		all, most = all+level, max(most, level)
 	}
-	return st.addresses < carpetAddresses || 2*most > all
+	return addresses < carpetAddresses || 2*most > all
+}
+
+// addressesOf are the addresses of a prefix to which something came lately and that are not attacked themselves.
+func (s *Search) addressesOf(st *state, nowNs int64) iter.Seq[*state] {
+	return func(yield func(*state) bool) {
+		for t, one := range s.targets {
+			if t.Tenant == st.Tenant && masked(t.Addr, st.bits) == st.Addr && nowNs-one.heardNs <= second &&
+				one.attack == nil && !yield(one) {
+				return
+			}
+		}
+	}
+}
+
+// bombed returns to how many addresses of a prefix packets of a class came lately.
+func (s *Search) bombed(st *state, of Class, nowNs int64) (n int) {
+	for one := range s.addressesOf(st, nowNs) {
+		if one.before[of] || one.latest.offered(of).Packets+one.inSec.offered(of).Packets > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // isTransfer reports whether what came to a target lately is answered and has too few flows for a crowd: there would be
@@ -215,7 +234,7 @@ func (s *Search) decide(st *state, shards []Shard, fixed bool, nowNs int64) {
 	if sum.Squares > 0 {
 		counted *= counted / (float64(sum.Squares) + counted)
 	}
-	v := s.verdict(st, &sum, more, all, &sources, fixed)
+	v := s.verdict(st, &sum, more, all, &sources, fixed, nowNs)
 	if v.kind == 0 {
 		return
 	}
@@ -264,7 +283,9 @@ var kindOf = [numClasses]telemetry.AttackKind{
 
 // verdict says what came to a target. It is no attack if somebody wants it: hosts that are sent what they asked for
 // answer, and a single flow is a transfer.
-func (s *Search) verdict(st *state, t *Tally, more [numClasses]rate, all rate, sources *Sources, fixed bool) verdict {
+func (s *Search) verdict(st *state, t *Tally, more [numClasses]rate, all rate, sources *Sources, fixed bool,
+	nowNs int64,
+) verdict {
 	worst := UDP
 	for c := range numClasses {
 		if st.floor.of(more[c].bps, more[c].pps) > st.floor.of(more[worst].bps, more[worst].pps) {
@@ -293,8 +314,10 @@ func (s *Search) verdict(st *state, t *Tally, more [numClasses]rate, all rate, s
 		{Name: "mean_length", Value: round(float64(of.Bytes) / float64(max(of.Packets, 1))), Unit: "B"},
 		{Name: "new_flows", Value: float64(t.flows())},
 	}}
+	addresses := 0
 	if st.bits < 128 {
-		v.signs = append(v.signs, telemetry.Evidence{Name: "addresses", Value: float64(st.addresses)})
+		addresses = s.bombed(st, worst, nowNs)
+		v.signs = append(v.signs, telemetry.Evidence{Name: "addresses", Value: float64(addresses)})
 	}
 	if fixed {
 		v.signs = append(v.signs, telemetry.Evidence{Name: "fixed_limit", Value: 1})
@@ -307,12 +330,14 @@ func (s *Search) verdict(st *state, t *Tally, more [numClasses]rate, all rate, s
 	isAnswered := (worst != SYN || partly) && t.mayBeAnswered()
 	unsure := worst == TCP && (!st.sends || partly) // no telemetry of the way back, or of a part of it
 	switch {
+	case st.bits < 128 && addresses < carpetAddresses: // others get other packets
+		return verdict{}
 	case isAnswered && froms < fewSources, unsure && froms < fewSources:
 		return verdict{}
 	case isAnswered, unsure:
 		v.kind = telemetry.AttackSurge
 	case worst != SYN && st.bits == 128 && froms <= 1 && t.flows() <= 1, // a transfer, or a camera
-		worst != SYN && st.bits < 128 && froms <= 1 && int(t.Flows[worst]) <= fewFlows*st.addresses: // all see one film
+		worst != SYN && st.bits < 128 && froms <= 1 && int(t.Flows[worst]) <= fewFlows*addresses: // all see one film
 		v.kind = telemetry.AttackSurge
 	}
 	return v
@@ -494,7 +519,7 @@ func (s *Search) tell(shards []Shard, nowNs int64) {
 			continue
 		}
 		if a.Kind == telemetry.AttackSurge || a.State == telemetry.AttackSuspected {
-			s.reconsider(st, shards)
+			s.reconsider(st, shards, nowNs)
 		}
 		if st.watch == nil {
 			s.watch(st, shards)
@@ -561,7 +586,7 @@ func (s *Source) key() sourceKey {
 }
 
 // reconsider looks again at what was no attack, or not sure.
-func (s *Search) reconsider(st *state, shards []Shard) {
+func (s *Search) reconsider(st *state, shards []Shard, nowNs int64) {
 	var sum Tally
 	d := 0.0
 	for i := range st.ring {
@@ -574,7 +599,7 @@ func (s *Search) reconsider(st *state, shards []Shard) {
 	}
 	a := st.attack
 	sources := s.sources(st, shards, a.classes)
-	if v := s.verdict(st, &sum, more, all, &sources, a.Fixed); v.kind != 0 {
+	if v := s.verdict(st, &sum, more, all, &sources, a.Fixed, nowNs); v.kind != 0 {
 		if v.kind != telemetry.AttackSurge || a.State == telemetry.AttackSuspected {
 			a.Kind, a.Signs = v.kind, v.signs
 		}

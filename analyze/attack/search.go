@@ -86,20 +86,20 @@ type state struct {
 	fixed  Limit
 	may    bool // be attacked: it is not in the safe-list
 	usual  [numClasses]rate
-	latest Tally  // of the look at lastNs
-	inSec  Tally  // since the latest second began
-	ring   []look // the latest, if it is near its limits
-	hits   int    // looks that exceed, since it was calm
-	first  *onset // of these; nil: there are none, or more than are kept
-	calm   int    // looks in a row that do not
-	sends  bool   // packets from it were seen
+	latest Tally   // of the look at lastNs
+	inSec  Tally   // since the latest second began
+	before Classes // that came in the second before that
+	ring   []look  // the latest, if it is near its limits
+	hits   int     // looks that exceed, since it was calm
+	first  *onset  // of these; nil: there are none, or more than are kept
+	calm   int     // looks in a row that do not
+	sends  bool    // packets from it were seen
 	watch  *watching
 	attack *Attack
 	lastNs int64
 	level  float64 // bytes of about the latest second, at heardNs
 	// heardNs is when packets to it came last.
-	heardNs   int64
-	addresses int // of a prefix that is attacked
+	heardNs int64
 }
 
 // An onset is the first of the looks that exceed the limits, until it is decided what they are. Pulses may be too short
@@ -430,6 +430,9 @@ func (s *Search) learn(nowNs int64) {
 					now := rate{float64(o.Packets) / d, 8 * float64(o.Bytes) / d}
 					st.usual[c].learn(now, isLearning, d)
 				}
+			}
+			for c := range st.before {
+				st.before[c] = st.inSec.offered(Class(c)).Packets > 0
 			}
 			st.inSec = Tally{}
 			if st.ring == nil && nowNs-st.lastNs > forgetNs && len(of) > s.config.MaxTargets/2 && of[t] == st {
