@@ -274,6 +274,30 @@ func TestBursts(t *testing.T) {
 	}
 }
 
+// TestBurstsAtOnce has a packet come at the very moment at which another one leaves the queue, and find it there still.
+// A clock that drifts shows what packets spend behind the queue as a nanosecond more or less, so that it seems to have
+// left before. No packet was unseen.
+func TestBurstsAtOnce(t *testing.T) {
+	samples := burstScript(t, 25_000, "0 z 100 x20 +20\n1000 a 1000 x15\n1024 y 100\n1032 z 100\n1200 z 100")
+	for i := range samples {
+		s := &samples[i]
+		switch {
+		case s.Flow == 'a' && s.OutNs == 1e9+1_025_000: // which y finds gone
+			s.OutNs++
+		case s.InNs == 1e9+1_032_000:
+			s.Depth += 1000
+		}
+	}
+	const want = `1/2/0 1000.0-1080.0 us, peak 14000 B +112 us at 1000.0, 16 packets 14200 B
+	culprit a 100% of 14000 B
+	victim y 1 packets +96 us, max 96 us
+	victim z 1 packets +88 us, max 88 us
+`
+	if got := burstText(play(NewSearch(testBurstConfig()), samples)); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
 // playScript plays what a script says.
 func playScript(t *testing.T, b *Search, in string) string {
 	return burstText(play(b, burstScript(t, 25_000, in)))

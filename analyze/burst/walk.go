@@ -202,6 +202,9 @@ func (w *walk) add(q *queue, k *queued, before, after uint64) {
 	}
 }
 
+// sameNs is by how much stamps may differ that are of the same moment: they are rounded, and clocks drift.
+const sameNs = 2
+
 // unknown is the length of a queue of which nothing is known: in any case not short.
 const unknown = 1<<64 - 1
 
@@ -262,14 +265,14 @@ func (w *walk) leave(q *queue, limitNs, length uint64) {
 			continue
 		}
 		leftNs := max(p.out()-min(w.behindNs, p.out()), p.in)
-		if leftNs >= limitNs {
+		if leftNs+sameNs >= limitNs { // then, or later
 			unseen := w.missing > 0 // it may be these that have left
 			if p.in >= limitNs || w.occupied-min(w.occupied, q.own(p)/2) <= length ||
-				unseen && leftNs-limitNs > w.behindNs {
+				unseen && leftNs > limitNs+w.behindNs {
 				return
 			}
 			if !unseen { // the length says that this one has
-				w.behindNs = max(w.behindNs, p.out()-limitNs)
+				w.behindNs = max(w.behindNs, p.out()-min(limitNs, p.out()))
 			}
 		}
 		lastNs := min(leftNs, limitNs)
