@@ -18,7 +18,7 @@ type Burst struct {
 	End        time.Time `json:"end" doc:"when it ended" store:"end"`
 	DurationNs uint64    `json:"duration_ns" table:"LASTED" doc:"end minus start" store:"duration"`
 	// StartSlackNs is how much earlier it may have begun, EndSlackNs how much later it may have ended: 0 where every
-	// packet was seen.
+	// packet was seen, unless the node became slower or quicker meanwhile.
 	StartSlackNs uint64 `json:"start_slack_ns,omitempty" filter:"-" store:"start_slack" doc:"how much earlier it may have begun"`
 	EndSlackNs   uint64 `json:"end_slack_ns,omitempty" filter:"-" store:"end_slack" doc:"how much later it may have ended"`
 	Open         bool   `json:"open,omitempty" doc:"it is not known when it ended" store:"open"`

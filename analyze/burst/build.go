@@ -42,8 +42,12 @@ func (b *Search) build(q *queue, endNs, limitNs uint64, open bool) Burst {
 	} else {
 		r.Unit, r.Peak, r.Above, r.Below = q.unit, w.highest, w.above, w.below
 	}
-	if !open && (!w.dense || q.clock.gap.within(endNs, limitNs) > 0) {
+	switch {
+	case open:
+	case !w.dense || q.clock.gap.within(endNs, limitNs) > 0:
 		r.EndSlackNs = limitNs - endNs
+	default:
+		r.EndSlackNs = w.endSlackNs
 	}
 	b.sum(q, &r)
 	b.lists(&r)

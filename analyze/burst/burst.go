@@ -29,7 +29,8 @@ type Burst struct {
 	AwayNs        int64
 	UncertaintyNs uint64
 	// StartSlackNs is how much earlier it may have begun: for so long before StartNs nothing was known of the queue.
-	// EndSlackNs is how much later it may have ended. Both are 0 as far as every packet was seen.
+	// EndSlackNs is how much later it may have ended. Both are 0 as far as every packet was seen, but for an EndSlackNs
+	// where nobody knows what packets spent behind the queue when it became short: see behind.go.
 	StartSlackNs, EndSlackNs uint64
 
 	Unit               Unit   // of what follows

@@ -27,6 +27,7 @@ type queue struct {
 	unit     Unit // of the depth
 	touched  bool // a sample came since the eviction hand last passed
 	usual    baseline
+	lulls    lulls
 	walk     walk
 }
 
@@ -91,6 +92,7 @@ func (q *queue) latest() uint64 {
 // empty forgets all samples.
 func (q *queue) empty() {
 	q.samples, q.gone, q.unsorted, q.seenTo, q.waits, q.walk = q.samples[:0], 0, false, 0, waits{}, walk{}
+	q.lulls = lulls{}
 }
 
 // sort sorts what the walk has not seen.

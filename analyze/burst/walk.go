@@ -31,12 +31,23 @@ type walk struct {
 	missing      uint64 // of packets that came unseen, in the unit of the queue
 
 	// As long as each packet is seen:
-	dense    bool
-	head     int    // oldest packet that has not left
-	behindNs uint64 // what a packet spends behind the queue, at least: most of what it costs when it is empty
-	occupied uint64 // length of the queue
-	crossed  bool   // it was below the threshold, at
-	crossNs  uint64
+	dense      bool
+	head       int    // oldest packet that has not left
+	behindNs   uint64 // what a packet spends behind the queue, at least: most of what it costs when it is empty
+	mostNs     uint64 // and at most, as depths tell; or unknown
+	occupied   uint64 // length of the queue
+	crossed    bool   // it is below the threshold
+	crossing   crossing
+	endSlackNs uint64 // how much later that may have been than it is told
+	gapNs      uint64 // longest time from one packet to the next, where they left one right behind the other
+	longest    uint32 // longest of the packets in front, bytes
+	lulls      int    // lulls of the queue before the burst
+}
+
+// A crossing is a packet whose leaving made a queue short.
+type crossing struct {
+	out             uint64 // when it left the node
+	leastNs, mostNs uint64 // what a packet spent behind the queue until then, as depths tell
 }
 
 // own returns by how much the packet of k makes the queue longer, in the unit of the queue, as far as that is exact: a
@@ -110,6 +121,9 @@ func (b *Search) look(q *queue, k *queued) {
 	if !ok {
 		return
 	}
+	if k.tellsDepthBefore() && k.packetIn() && k.has&SampleOut != 0 {
+		q.lulls.note(k)
+	}
 	above, below, least := b.config.depths(q.unit)
 	if !q.byDepth {
 		above, below, least = b.config.AboveNs, b.config.BelowNs, b.config.MinAboveNs
@@ -147,7 +161,10 @@ func (w *walk) stands(ns uint64) bool { return ns-w.startNs > usualNs }
 // begin begins a burst with the packet of k.
 func (w *walk) begin(q *queue, k *queued, before, after, above, below uint64) {
 	last, base := w.lastNs, uint64(q.at.base())
-	*w = walk{next: w.next, on: true, start: w.next, above: above, below: below, startNs: k.in}
+	*w = walk{
+		next: w.next, on: true, start: w.next, above: above, below: below, startNs: k.in, mostNs: unknown,
+		lulls: q.lulls.n,
+	}
 	all := q.seesAll(k)
 	w.first = w.next
 	behind := uint64(0)
@@ -190,9 +207,12 @@ func (w *walk) goOn(q *queue, k *queued, before, after uint64) {
 }
 
 func (w *walk) add(q *queue, k *queued, before, after uint64) {
-	w.occupied, w.crossed = after, false
+	w.occupied, w.crossed, w.endSlackNs = after, false, 0
 	w.samples++
 	if k.has&(SampleOut|SampleDepthAtOut) == SampleOut && q.byDepth {
+		if before > 0 {
+			w.gapNs, w.longest = max(w.gapNs, q.lulls.gapNs), max(w.longest, q.lulls.previous)
+		}
 		w.depths += before
 		w.waits += uint64(k.wait - min(k.wait, q.at.base()))
 	}
@@ -212,6 +232,9 @@ const unknown = 1<<64 - 1
 // samples that are chosen at random stay away for so long once in 3000 times.
 const silence = 8
 
+// leastSlackNs is the slack of an end that counts in any case; less counts if it is a thousandth of the burst.
+const leastSlackNs = 10_000
+
 // overBefore reports whether and when the burst was over before a moment at which the queue had a length, or of which
 // nothing is known (unknown). Without a packet that found the queue short, it was short if it should have been, and
 // nothing was seen for much longer than the time between two samples.
@@ -219,9 +242,11 @@ func (w *walk) overBefore(q *queue, limitNs, length uint64) (endNs uint64, over 
 	if w.dense {
 		w.leave(q, limitNs, length)
 	}
-	endNs, known := w.crossNs, w.crossed
+	known := w.crossed
 	if !w.dense {
 		endNs, known = w.drained(q)
+	} else if known {
+		endNs, w.endSlackNs = w.left(q, limitNs)
 	}
 	if length <= w.below {
 		if !known {
@@ -235,12 +260,13 @@ func (w *walk) overBefore(q *queue, limitNs, length uint64) (endNs uint64, over 
 	if w.dense && !known {
 		return 0, false
 	}
-	if endNs >= limitNs {
+	latestNs := endNs + w.endSlackNs
+	if latestNs >= limitNs {
 		return endNs, false
 	}
-	silentNs := limitNs - endNs
-	silentNs -= min(q.clock.gap.within(endNs, limitNs), maxSilentGapNs)
-	return endNs, silentNs/silence > w.between(endNs)
+	silentNs := limitNs - latestNs
+	silentNs -= min(q.clock.gap.within(latestNs, limitNs), maxSilentGapNs)
+	return endNs, silentNs/silence > w.between(latestNs)
 }
 
 // between returns the time from one sample to the next as long as the queue is not empty, ns: what the link needs for
@@ -269,19 +295,38 @@ func (w *walk) leave(q *queue, limitNs, length uint64) {
 			unseen := w.missing > 0 // it may be these that have left
 			if p.in >= limitNs || w.occupied-min(w.occupied, q.own(p)/2) <= length ||
 				unseen && leftNs > limitNs+w.behindNs {
+				if !unseen && p.in < limitNs && length != unknown { // it is still there
+					w.mostNs = min(w.mostNs, p.out()-min(limitNs, p.out()))
+				}
 				return
 			}
 			if !unseen { // the length says that this one has
 				w.behindNs = max(w.behindNs, p.out()-min(limitNs, p.out()))
+				if w.behindNs > w.mostNs { // it has changed
+					w.mostNs = unknown
+				}
 			}
 		}
-		lastNs := min(leftNs, limitNs)
 		w.occupied -= min(w.occupied, q.own(p))
 		if !w.crossed && w.occupied <= w.below {
-			w.crossed, w.crossNs = true, max(lastNs, w.lastNs)
+			w.crossed = true
+			w.crossing = crossing{out: p.out(), leastNs: w.behindNs, mostNs: w.mostNs}
 		}
 	}
 	w.dense = w.crossed // else what is still in there was not seen to come
+}
+
+// left returns when the packet left whose leaving made the queue short, and how much later that may have been. The
+// queue was long when the last packet came, and is short at a moment.
+func (w *walk) left(q *queue, limitNs uint64) (ns, slackNs uint64) {
+	behind, out := q.behind(w), w.crossing.out
+	between := func(ns uint64) uint64 { return min(max(ns, w.lastNs), limitNs) }
+	ns = between(out - min(behind.most, out))
+	slackNs = between(out-min(behind.least, out)) - ns
+	if slackNs < min((ns-w.startNs)/1000, leastSlackNs) {
+		slackNs = 0
+	}
+	return ns, slackNs
 }
 
 // drained returns when the queue was below the threshold if nothing came after the last sample.
