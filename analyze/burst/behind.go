@@ -61,6 +61,16 @@ func (q *queue) behind(w *walk) span {
 	return s
 }
 
+// spent returns what packets of the burst spent behind the queue, as far as that is known: at least.
+func (q *queue) spent() uint64 {
+	w := &q.walk
+	ns := max(uint64(q.at.base()), w.behindNs)
+	if w.dense && w.crossed {
+		ns = max(ns, q.behind(w).least)
+	}
+	return ns
+}
+
 // idle returns the latest of some lulls that found the port idle: the packet in front had left before, by more than any
 // of the burst takes, and was no longer than these. It is nil if there is none, or if packets of other queues may have
 // been in front.

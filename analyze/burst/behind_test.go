@@ -1,6 +1,7 @@
 package burst
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 )
@@ -76,5 +77,21 @@ func TestBurstsBehind(t *testing.T) {
 	samples = slices.Insert(samples, 1, other)
 	if got := burstText(play(NewSearch(testBurstConfig()), samples)); got != want {
 		t.Errorf("slower for long, with two queues: got\n%swant\n%s", got, want)
+	}
+}
+
+// TestStackBehind: what a slow switch adds behind the queue is no time in it.
+func TestStackBehind(t *testing.T) {
+	const text = "0 z 100 x20 +20\n600 z 100 x5 +20\n1000 a 1000 x15\n1200 z 100 x5 +20\n"
+	var stacks []Stack
+	for _, us := range []uint64{0, 40} {
+		bursts := play(NewSearch(testBurstConfig()), delayed(burstScript(t, 25_000, text), 500, 2000, us))
+		if len(bursts) != 1 {
+			t.Fatalf("%d bursts", len(bursts))
+		}
+		stacks = append(stacks, bursts[0].Stack)
+	}
+	if !reflect.DeepEqual(stacks[0], stacks[1]) {
+		t.Errorf("got %+v, want %+v", stacks[1], stacks[0])
 	}
 }

@@ -44,7 +44,7 @@ func (b *Search) stack(q *queue, r *Burst) {
 	}
 	rows := len(s.largest) + 1
 	s.area = append(s.area[:0], make([]float64, rows*steps)...)
-	base := uint64(q.at.base())
+	spent := q.spent()
 	for i := q.walk.first; i < q.walk.next; i++ {
 		k := &q.samples[i]
 		if !k.packetIn() || k.has&SampleOut == 0 {
@@ -53,7 +53,7 @@ func (b *Search) stack(q *queue, r *Burst) {
 		row := s.flows[s.places[k.flow]].row
 		weight := float64(k.bytes) * float64(k.every)
 		// What a queue costs when it is empty is mostly spent behind it.
-		at, left := max(k.came(), r.StartNs)-r.StartNs, min(max(k.out()-min(base, k.out()), k.came()), r.EndNs)
+		at, left := max(k.came(), r.StartNs)-r.StartNs, min(max(k.out()-min(spent, k.out()), k.came()), r.EndNs)
 		for left -= min(left, r.StartNs); at < left; {
 			step := at / stepNs
 			to := min(left, (step+1)*stepNs)
