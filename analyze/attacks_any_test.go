@@ -202,13 +202,14 @@ var attackModes = []attackMode{
 // one at least. A crowd that filled a link was an attack (55); uploads were floods of acknowledgements, whose data
 // another shard had (98, 139, 239); the first of several pulses was left out (104, 183); a film was carpet bombing
 // because its viewers opened connections, too (478), and three films, because others in the prefix got something else at
-// the same time (155); and of fragments, of which nodes see what is dropped, filters were said to drop all (566).
-var attacksOnceWrong = []uint64{55, 98, 104, 139, 155, 183, 239, 478, 566}
+// the same time (155); of fragments, of which nodes see what is dropped, filters were said to drop all (566), and by
+// events of what else they see nothing of (85).
+var attacksOnceWrong = []uint64{55, 85, 98, 104, 139, 155, 183, 239, 478, 566}
 
 // TestAnyAttacks has access networks, traffic and floods that nobody has thought of. Each flood that is an attack is
 // told once, as what it is, from when to when, with all of its packets, those that filters dropped, and the devices
-// that send it; nothing else is an attack. Networks that were wrong once must be right; of three hundred, with
-// TEST_SEED=all, all but one.
+// that send it; nothing else is an attack. Networks that were wrong once must be right, and with TEST_SEED=all three
+// hundred.
 func TestAnyAttacks(t *testing.T) {
 	seeds, all := drawnNetworks(t, attacksOnceWrong, 300)
 	for _, mode := range attackModes {
@@ -230,8 +231,8 @@ func TestAnyAttacks(t *testing.T) {
 			})
 			t.Logf("%d of %d attacks found, %d told; %d networks with something wrong", sum.found, sum.attacks,
 				sum.told, sum.networks)
-			if sum.networks > 1 {
-				t.Error("too many networks with something wrong")
+			if sum.networks > 0 {
+				t.Error("networks with something wrong")
 			}
 		})
 	}

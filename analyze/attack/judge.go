@@ -650,6 +650,9 @@ func (s *Search) sources(st *state, shards []Shard, classes Classes) (all Source
 	if s.Reporting != nil {
 		all.Partly = slices.ContainsFunc(last, s.Reporting.Partly)
 		all.Unsure = slices.ContainsFunc(last, s.Reporting.Unknown)
+		if len(last) == 0 { // as any: what got through came before its sources were counted, or filters drop all of it
+			all.Partly = s.Reporting.SomePartly()
+		}
 	}
 	isSYN := classes[SYN] && !classes[TCP]
 	all.Devices = list(devices, bytes, func(o *Source, s *SourceTally) bool {
