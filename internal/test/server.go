@@ -18,14 +18,17 @@ import (
 	"time"
 )
 
-// Eventually waits until f is true: reports are on their way through sockets and goroutines.
+// Eventually waits until f is true: reports are on their way through sockets and goroutines. What takes long to answer
+// is asked less often, or the processors would have little time left for what f waits for.
 func Eventually(t testing.TB, what string, f func() bool) {
 	t.Helper()
-	for range 90_000 { // a quarter of an hour: how long it takes on a busy machine is not what is tested
+	const limit = 15 * time.Minute // how long it takes on a busy machine is not what is tested
+	for began := time.Now(); time.Since(began) < limit; {
+		asked := time.Now()
 		if f() {
 			return
 		}
-		time.Sleep(10 * time.Millisecond)
+		time.Sleep(min(max(4*time.Since(asked), 10*time.Millisecond), 500*time.Millisecond))
 	}
 	t.Fatalf("%s did not happen", what)
 }
