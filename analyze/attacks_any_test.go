@@ -201,8 +201,8 @@ var attackModes = []attackMode{
 // attacksOnceWrong are networks of anynet.Access of which something wrong was told once: of each kind that was mended,
 // one at least. A crowd that filled a link was an attack (55); uploads were floods of acknowledgements, whose data
 // another shard had (98, 139, 239); the first of several pulses was left out (104, 183); a film was carpet bombing
-// because its viewers opened connections, too (478), and three films, because others in the prefix got something else at
-// the same time (155); of fragments, of which nodes see what is dropped, filters were said to drop all (566), and by
+// because its viewers opened connections, too (478), and three films, because others in the prefix got something else
+// at the same time (155); of fragments, of which nodes see what is dropped, filters were said to drop all (566), and by
 // events of what else they see nothing of (85).
 var attacksOnceWrong = []uint64{55, 85, 98, 104, 139, 155, 183, 239, 478, 566}
 
