@@ -60,13 +60,9 @@ func (s *Store) migrate(ctx context.Context) error {
 		}
 	}
 	if version < schemaVersion {
-		return s.noteVersion(ctx, schemaVersion)
+		return s.exec(ctx, fmt.Sprintf("INSERT INTO waybill_schema VALUES (%d)", schemaVersion))
 	}
 	return nil
-}
-
-func (s *Store) noteVersion(ctx context.Context, version int) error {
-	return s.exec(ctx, fmt.Sprintf("INSERT INTO waybill_schema VALUES (%d)", version))
 }
 
 // addEstimates adds how many packets there were by samples to tables of version 1.
