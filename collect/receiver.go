@@ -145,7 +145,6 @@ func (r *Receiver) take(list []Datagram, port uint16, nowNs int64) {
 	r.decoded.Add(uint64(kept) - damaged - malformed)
 	r.damaged.Add(damaged)
 	r.malformed.Add(malformed)
-	r.received.Add(uint64(len(list))) // behind their outcomes, see Stats
 	into.Attribute(r.account.Observe(r.headers[:kept], nowNs), r.headers[:kept])
 	switch {
 	case one:
@@ -155,6 +154,7 @@ func (r *Receiver) take(list []Datagram, port uint16, nowNs int64) {
 	default:
 		r.distribute(into, nowNs)
 	}
+	r.received.Add(uint64(len(list))) // behind their outcomes, see Stats
 }
 
 // decodeAllowed decodes d as the decoder does, unless its source may not send it; then nothing of it is left in into,
@@ -214,7 +214,7 @@ func (r *Receiver) fill(owner int, b *telemetry.Batch) *telemetry.Batch {
 
 // Stats are the counters of a receiver. Every datagram that it received has one outcome:
 // Received = Decoded + Damaged + Malformed + Refused. While a batch is counted its outcomes are there before Received
-// has it.
+// has it, and so is what the tables of a single worker know by it.
 type Stats struct {
 	Address                     string // of the socket
 	ReceiveBufferWanted         int    // bytes that were asked for

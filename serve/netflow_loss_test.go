@@ -97,7 +97,7 @@ func TestServeIPFIXLoss(t *testing.T) {
 			held = nil
 		}
 	}
-	test.Eventually(t, "all datagrams are read", func() bool { return s.Receivers[0].Stats().Decoded == forwarded })
+	test.Eventually(t, "all datagrams are read", func() bool { return s.Receivers[0].Stats().Received == forwarded })
 
 	get := func(path string, into any) {
 		t.Helper()

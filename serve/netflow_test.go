@@ -60,7 +60,7 @@ func TestServeNetFlow(t *testing.T) {
 		}
 	}
 	send(test.IPFIX())
-	test.Eventually(t, "all datagrams are read", func() bool { return s.Receivers[0].Stats().Decoded == sent })
+	test.Eventually(t, "all datagrams are read", func() bool { return s.Receivers[0].Stats().Received == sent })
 
 	var flows struct{ Flows []telemetry.Flow }
 	get := func(path string, into any) {
