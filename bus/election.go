@@ -281,16 +281,7 @@ func (e *Election) renew(ctx context.Context) error {
 	own := candidate{Name: e.config.Name, Home: e.config.Home, Term: e.term}
 	revision, err := e.bucket.Update(ctx, electedKey, encode(own), e.revision)
 	if errors.Is(err, jetstream.ErrKeyExists) {
-		// By another one, or by this one, whose answer was lost.
-		entry, at, err := get[candidate](ctx, e.bucket, electedKey)
-		switch {
-		case err != nil || entry.Term < e.term: // a server of the bus that is behind says what was
-			return err
-		case entry.Term > e.term:
-			return fmt.Errorf("%w: %s", errOther, entry.Name)
-		}
-		e.revision = at
-		return nil
+		return e.find(ctx)
 	}
 	if err == nil {
 		e.revision = revision
@@ -299,13 +290,31 @@ func (e *Election) renew(ctx context.Context) error {
 	return err
 }
 
+// find looks who has written the entry since this analyzer last did: another one, or itself, and the answer was lost.
+func (e *Election) find(ctx context.Context) error {
+	entry, at, err := get[candidate](ctx, e.bucket, electedKey)
+	switch {
+	case err != nil || entry.Term < e.term: // a server of the bus that is behind says what was
+		return err
+	case entry.Term > e.term:
+		return fmt.Errorf("%w: %s", errOther, entry.Name)
+	}
+	e.revision = at
+	return nil
+}
+
 // Resign lets the next analyzer be elected at once. Keep has ended.
 func (e *Election) Resign(ctx context.Context) error {
 	e.mu.Lock()
 	e.until = time.Time{}
 	e.mu.Unlock()
-	own := candidate{Name: e.config.Name, Home: e.config.Home, Term: e.term, Over: true}
-	_, err := e.bucket.Update(ctx, electedKey, encode(own), e.revision)
+	own := encode(candidate{Name: e.config.Name, Home: e.config.Home, Term: e.term, Over: true})
+	_, err := e.bucket.Update(ctx, electedKey, own, e.revision)
+	if errors.Is(err, jetstream.ErrKeyExists) { // Keep may have ended before it heard of its last renewal
+		if err = e.find(ctx); err == nil {
+			_, err = e.bucket.Update(ctx, electedKey, own, e.revision)
+		}
+	}
 	return err
 }
 

@@ -213,6 +213,25 @@ func TestElectedThroughOutage(t *testing.T) {
 	}
 }
 
+// TestResign: an analyzer that has not heard of its last renewal, since it was told to stop meanwhile, resigns all the
+// same.
+func TestResign(t *testing.T) {
+	t.Parallel()
+	server := openTestServer(t, test.FreePort(t, "tcp"), t.TempDir())
+	t.Cleanup(func() { server.Close() })
+	e := openTestElection(t, server.URL(), "a")
+	e.win(t)
+	e.keep()
+	own := candidate{Name: e.config.Name, Home: e.config.Home, Term: e.term}
+	if _, err := e.bucket.Update(t.Context(), electedKey, encode(own), e.revision); err != nil {
+		t.Fatal(err)
+	}
+	e.resign(t)
+	if entry, _, err := get[candidate](t.Context(), e.bucket, electedKey); err != nil || !entry.Over {
+		t.Errorf("got %+v, %v", entry, err)
+	}
+}
+
 // TestSaved: whatever files are written, grow, shrink and go, an analyzer that is elected next has those that were
 // saved last, or, if saving was cut off, those of that or of the time before.
 func TestSaved(t *testing.T) {
