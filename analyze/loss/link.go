@@ -2,6 +2,7 @@ package loss
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/waybill-int/waybill/analyze/topology"
@@ -17,10 +18,54 @@ type Link struct {
 	Numbered        bool   // by numbers of packets that did not come
 	// Hit is of the lost packets that are not in the count of the event.
 	Hit *telemetry.Extent
+	// EarliestNs and LatestNs are when it may have lost the first and the last packet, if what was missing then were
+	// packets and not the reports about them; 0: then nothing was missing but what counted.
+	EarliestNs, LatestNs int64
 
 	// The scans in which it began and was seen last are those of a part of the time only, and what lies between them is
 	// the better measure. Scans since then, in which nothing was lost, wait in tail for another loss.
 	first, latest, between, tail Amount
+
+	doubts []int64 // when something was missing that did not count, before it began
+}
+
+// Doubt takes it that packets were missing from firstNs to lastNs that do not count, since as many reports were lost.
+func (g *Link) Doubt(firstNs, lastNs int64) {
+	if g.LatestNs = max(g.LatestNs, lastNs); g.Scans > 0 {
+		return
+	}
+	g.doubts = append(g.doubts, firstNs)
+	g.forgetDoubts(firstNs)
+}
+
+// forgetDoubts forgets what was missing so long before atNs that it is no part of what began then.
+func (g *Link) forgetDoubts(atNs int64) {
+	g.doubts = slices.DeleteFunc(g.doubts, func(ns int64) bool { return atNs-ns > QuietNs })
+}
+
+// Begin begins a loss whose first packet was missed at firstNs.
+func (g *Link) Begin(firstNs int64) {
+	g.forgetDoubts(firstNs)
+	if g.FirstNs = firstNs; len(g.doubts) > 0 {
+		g.EarliestNs = slices.Min(g.doubts)
+	}
+	g.doubts = nil
+}
+
+// Earliest returns when it may have lost the first packet: FirstNs, or before that.
+func (g *Link) Earliest() int64 {
+	if g.EarliestNs > 0 {
+		return min(g.EarliestNs, g.FirstNs)
+	}
+	return g.FirstNs
+}
+
+// IsOver reports whether it lost none for so long that it is over; nor perhaps, if it has not begun.
+func (g *Link) IsOver(nowNs int64) bool {
+	if g.Scans == 0 {
+		return nowNs-g.LatestNs > QuietNs
+	}
+	return nowNs-g.LastNs > QuietNs
 }
 
 // Add takes the count of a scan.
@@ -30,7 +75,7 @@ func (g *Link) Add(c Amount) {
 		g.tail.add(c)
 		return
 	case g.Scans == 0:
-		g.first = c
+		g.first, g.tail = c, Amount{}
 	default:
 		g.between.add(g.latest)
 		g.between.add(g.tail)

@@ -64,10 +64,10 @@ func TestHoles(t *testing.T) {
 	}
 }
 
-// The link that all paths share which lose packets is found and its loss is estimated; none is where reports were lost.
-func TestStreamsOfALossyLink(t *testing.T) {
+// routesOver are routes from 1 to 2 by 5 over a lossy link, or by 6, and others. The first two are over the lossy one.
+func routesOver() (routes [][]topology.HopKey, lossy, other topology.LinkKey) {
 	const has = telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort
-	routes := [][]topology.HopKey{ // 1 to 2 by 5, which loses packets, or by 6, and back
+	routes = [][]topology.HopKey{
 		{
 			{Node: 1, In: 100, Out: 5, Has: has},
 			{Node: 5, In: 1, Out: 2, Has: has},
@@ -94,9 +94,27 @@ func TestStreamsOfALossyLink(t *testing.T) {
 			{Node: 3, In: 5, Out: 100, Has: has},
 		},
 	}
-	lossy, other := topology.LinkKey{From: 1, FromPort: 5, To: 5, ToPort: 1},
+	lossy, other = topology.LinkKey{From: 1, FromPort: 5, To: 5, ToPort: 1},
 		topology.LinkKey{From: 5, FromPort: 2, To: 2, ToPort: 5}
 	lossy.Has, other.Has = has&^telemetry.HasNode, has&^telemetry.HasNode
+	return routes, lossy, other
+}
+
+// takeScan gives streams a scan at atNs in which the first two routes lose 2 % of their packets.
+func takeScan(streams *Streams, routes [][]topology.HopKey, atNs int64) {
+	streams.Begin()
+	for i, route := range routes {
+		c := Count{Arrived: 1000, FirstNs: atNs, LastNs: atNs}
+		if i < 2 {
+			c = Count{Arrived: 980, Lost: 20, Flows: 4, Tag: uint32(i), FirstNs: atNs, LastNs: atNs}
+		}
+		streams.Take(uint64(i+1), false, route, &c, nil, make([]uint32, len(route)))
+	}
+}
+
+// The link that all paths share which lose packets is found and its loss is estimated; none is where reports were lost.
+func TestStreamsOfALossyLink(t *testing.T) {
+	routes, lossy, other := routesOver()
 	for _, reportsLost := range []uint64{0, 1000} {
 		streams, estimates := NewStreams(), &Estimates{}
 		estimator := NewEstimator(estimates)
@@ -106,14 +124,7 @@ func TestStreamsOfALossyLink(t *testing.T) {
 		}
 		found := map[topology.LinkKey]*Link{}
 		for scan := range int64(4) {
-			streams.Begin()
-			for i, route := range routes {
-				c := Count{Arrived: 1000, FirstNs: scan, LastNs: scan}
-				if i < 2 {
-					c = Count{Arrived: 980, Lost: 20, Flows: 4, Tag: uint32(i), FirstNs: scan, LastNs: scan}
-				}
-				streams.Take(uint64(i+1), false, route, &c, nil, make([]uint32, len(route)))
-			}
+			takeScan(streams, routes, scan)
 			streams.Finish(scan*1e9, reports, func(k topology.LinkKey, g *Link, _ uint64) { found[k] = g })
 			estimator.Estimate(scan*1e9, map[topology.LinkKey]Cards{lossy: {}, other: {}}, streams,
 				func(uint32) string { return "x" })
@@ -133,6 +144,57 @@ func TestStreamsOfALossyLink(t *testing.T) {
 		}
 		if clean.Share == nil || *clean.Share != 0 {
 			t.Errorf("the link that loses nothing has %+v", clean)
+		}
+	}
+}
+
+// What is missing while as many reports are counts for nothing, but a loss beside it says that it may have been a part
+// of it: not if that was too long before.
+func TestStreamsMayBeLonger(t *testing.T) {
+	const second = int64(1e9)
+	routes, lossy, _ := routesOver()
+	streams := NewStreams()
+	for _, scan := range []struct {
+		at       int64 // seconds
+		loses    bool
+		reports  uint64
+		earliest int64 // of the link, in seconds; 0: it is not found
+		latest   int64
+	}{
+		{at: 1, loses: true, reports: 1000},
+		{at: 2},
+		{at: 3},
+		{at: 4, loses: true, reports: 1000},
+		{at: 5, loses: true, reports: 1000},
+		{at: 6},
+		{at: 7, loses: true, earliest: 4, latest: 5},
+		{at: 8, loses: true, earliest: 4, latest: 5},
+		{at: 9, loses: true, reports: 1000, earliest: 4, latest: 9},
+		{at: 10},
+	} {
+		if scan.loses {
+			takeScan(streams, routes, scan.at*second)
+		} else {
+			streams.Begin()
+		}
+		var found *Link
+		streams.Finish(scan.at*second, Reports{
+			Lost: func(uint32) (uint64, bool) { return scan.reports, true },
+			Rate: func(uint32) telemetry.SampleRate { return telemetry.SampleEvery },
+		}, func(k topology.LinkKey, g *Link, _ uint64) {
+			if k != lossy {
+				t.Errorf("scan %d: found %+v", scan.at, k)
+			}
+			found = g
+		})
+		switch {
+		case found == nil && scan.earliest == 0:
+		case found == nil || scan.earliest == 0:
+			t.Errorf("scan %d: found %+v", scan.at, found)
+		case found.FirstNs != 7*second, found.Earliest() != scan.earliest*second,
+			found.LatestNs != scan.latest*second:
+			t.Errorf("scan %d: begins at %d, at the earliest at %d, ends at the latest at %d", scan.at, found.FirstNs,
+				found.Earliest(), found.LatestNs)
 		}
 	}
 }

@@ -34,9 +34,20 @@ type streamPath struct {
 	unheardNs int64
 	sampledNs int64 // the same, since the sink does not tell of every packet
 	scans     [streamScans]Count
+	doubts    [streamScans]doubt
 	hit       [streamScans]*telemetry.Extent // of the lost packets
 	// lost ones that came to a long queue in front of the link, by candidate; nil: none
 	full [streamScans][]uint32
+}
+
+// A doubt is when something was missing that did not count, since reports of the sink were lost; 0: nothing was.
+type doubt struct{ firstNs, lastNs int64 }
+
+func (d *doubt) add(o doubt) {
+	if d.firstNs == 0 || o.firstNs > 0 && o.firstNs < d.firstNs {
+		d.firstNs = o.firstNs
+	}
+	d.lastNs = max(d.lastNs, o.lastNs)
 }
 
 // total returns what came and was lost in all scans.
@@ -45,6 +56,11 @@ func (p *streamPath) total() (c Count) {
 		c.Add(&p.scans[i])
 	}
 	return c
+}
+
+// forget empties the place of a scan.
+func (p *streamPath) forget(at int) {
+	p.scans[at], p.doubts[at], p.full[at], p.hit[at] = Count{}, doubt{}, nil, nil
 }
 
 // jumps reports whether so many packets came behind a hole that reports tell of some packets only.
@@ -79,6 +95,7 @@ type scanLoss struct {
 	pathLost        uint32
 	numbered        bool // by the numbers of packets
 	hit             *telemetry.Extent
+	doubt           doubt
 }
 
 // Streams keep what was lost on the paths of the latest scans, and find the links that lost it.
@@ -116,8 +133,8 @@ func NewStreams() *Streams {
 func (t *Streams) Begin() {
 	t.at = (t.at + 1) % streamScans
 	for key, p := range t.paths {
-		p.scans[t.at], p.full[t.at], p.hit[t.at] = Count{}, nil, nil
-		if c := p.total(); !c.Any() {
+		p.forget(t.at)
+		if c := p.total(); !c.Any() && p.doubts == [streamScans]doubt{} {
 			delete(t.paths, key)
 		}
 	}
@@ -158,8 +175,8 @@ func (t *Streams) Take(hash uint64, numbered bool, route []topology.HopKey, c *C
 	}
 }
 
-// Finish ends a scan at nowNs, and calls found for each link that loses packets for certain and did so in this scan,
-// with the hash of a path over it.
+// Finish ends a scan at nowNs, and calls found for each link that lost packets in this scan, or may have, with the hash
+// of a path over it.
 func (t *Streams) Finish(nowNs int64, reports Reports, found func(k topology.LinkKey, g *Link, path uint64)) {
 	t.nowNs, t.reports = nowNs, reports
 	paths := t.judged()
@@ -210,8 +227,10 @@ func (t *Streams) judged() []*streamPath {
 		reports, known := t.reports.Lost(p.sink)
 		switch {
 		case !known, reports > 0 && (p.numbered || reports >= lost[p.sink]):
-			p.scans[t.at], p.full[t.at], p.hit[t.at] = Count{}, nil, nil
-			p.unheardNs = t.nowNs
+			c := &p.scans[t.at]
+			missing := doubt{c.FirstNs, c.LastNs}
+			p.forget(t.at)
+			p.doubts[t.at], p.unheardNs = missing, t.nowNs
 		case p.numbered && numbers[p.sink].Jumped > 0 && !tellsEvery(t.reports.Rate(p.sink), numbers[p.sink]):
 			p.sampledNs = t.nowNs
 			continue
@@ -239,6 +258,7 @@ func (t *Streams) lossOf(k topology.LinkKey, paths []*streamPath, scan int) (l s
 		of.Add(c)
 		all.Add(&total)
 		l.hit = l.hit.Plus(p.hit[scan])
+		l.doubt.add(p.doubts[scan])
 		for _, n := range p.full {
 			if n != nil {
 				full += n[i]
@@ -251,10 +271,14 @@ func (t *Streams) lossOf(k topology.LinkKey, paths []*streamPath, scan int) (l s
 	}
 	l.sent = uint64(of.Arrived) + uint64(of.Lost)
 	unheard, _ := t.reports.Lost(k.From) // of drops, perhaps
-	if uint64(of.Lost) > unheard && full*lostPerFull < all.Lost {
+	switch {
+	case full*lostPerFull >= all.Lost:
+		l.hit, l.doubt = nil, doubt{}
+	case uint64(of.Lost) > unheard:
 		l.Lost, l.firstNs, l.lastNs = uint64(of.Lost), of.FirstNs, of.LastNs
-	} else {
+	default:
 		l.hit = nil
+		l.doubt.add(doubt{of.FirstNs, of.LastNs})
 	}
 	return l
 }
@@ -272,17 +296,20 @@ func (t *Streams) addLoss(k topology.LinkKey, paths []*streamPath) {
 	}
 	for ; ago >= 0; ago-- {
 		l := t.lossOf(k, paths, (t.at+streamScans-ago)%streamScans)
+		if l.doubt.firstNs > 0 {
+			g.Doubt(l.doubt.firstNs, l.doubt.lastNs)
+		}
 		if l.Lost == 0 && g.Scans == 0 {
 			continue // before it began
 		}
 		if g.Scans == 0 {
-			g.FirstNs = l.firstNs
+			g.Begin(l.firstNs)
 		}
 		g.Add(l.Amount)
 		g.Hit = g.Hit.Plus(l.hit)
 		g.Numbered = g.Numbered || l.numbered
 		g.LastNs = max(g.LastNs, l.lastNs)
-		if l.Lost > 0 && ago == 0 {
+		if ago == 0 && (l.Lost > 0 || l.doubt.firstNs > 0) {
 			t.lost = append(t.lost, lostOn{k, g, l.path})
 		}
 	}

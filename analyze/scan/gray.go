@@ -2,6 +2,7 @@ package scan
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/loss"
@@ -113,7 +114,7 @@ func (d *grayDetector) finish() {
 			d.leftOut++
 			continue
 		}
-		d.losing[k] = &loss.Link{FirstNs: c.FirstNs}
+		d.losing[k] = &loss.Link{}
 	}
 	for k, g := range d.losing {
 		c := d.earlierOn(k)
@@ -123,13 +124,21 @@ func (d *grayDetector) finish() {
 			delete(d.losing, k)
 			continue
 		}
+		switch {
+		case count.Lost > 0 && g.Scans == 0:
+			g.Begin(c.FirstNs)
+		case count.Lost == 0 && c.Lost > 0:
+			g.Doubt(c.FirstNs, c.LastNs)
+		}
 		g.Add(count)
 		switch {
 		case count.Lost > 0:
 			g.LastNs, g.Hit = c.LastNs, g.Hit.Plus(c.Hit)
 			d.noteGray(k, g, d.losing, c.Path)
-		case g.Scans == 0 || d.nowNs-g.LastNs > loss.QuietNs:
+		case g.IsOver(d.nowNs):
 			delete(d.losing, k)
+		case c.Lost > 0:
+			d.noteGray(k, g, d.losing, c.Path)
 		}
 	}
 }
@@ -162,16 +171,19 @@ func (d *grayDetector) evidence(k topology.LinkKey, c *loss.Crossing) (count los
 	return c.Evidence(nearLost, farLost)
 }
 
-// noteGray notes a link that lost packets in this scan. A link that loses packets both ways is one event.
+// noteGray notes a link that lost packets in this scan, or perhaps did. A link that loses packets both ways is one
+// event.
 func (s *scan) noteGray(k topology.LinkKey, g *loss.Link, links loss.Links, path uint64) {
 	all := g.Total()
 	if !g.Certain() {
 		return
 	}
-	one, other, firstNs := k, topology.LinkKey{}, g.FirstNs
+	one, other := k, topology.LinkKey{}
+	firstNs, lastNs, earliestNs, latestNs := g.FirstNs, g.LastNs, g.Earliest(), g.LatestNs
 	if back, ok := k.Reverse(); ok {
 		if b := links[back]; b != nil && b.Certain() {
-			firstNs = min(firstNs, b.FirstNs)
+			firstNs, lastNs = min(firstNs, b.FirstNs), max(lastNs, b.LastNs)
+			earliestNs, latestNs = min(earliestNs, b.Earliest()), max(latestNs, b.LatestNs)
 		}
 		if other = back; topology.CompareLinks(back, k) < 0 {
 			one, other = back, k
@@ -207,6 +219,14 @@ func (s *scan) noteGray(k topology.LinkKey, g *loss.Link, links loss.Links, path
 		case g.Streams:
 			e.Text += "; seen by TCP, which sent them again"
 		}
+		slack := func(name, text string, ns int64) {
+			if ns > 0 {
+				e.Evidence = append(e.Evidence, telemetry.Evidence{Name: name, Value: float64(ns) / 1e9, Unit: "s"})
+				e.Text += fmt.Sprintf(text, time.Duration(ns).Round(time.Millisecond))
+			}
+		}
+		slack("start_slack", "; it may have begun %v earlier, when as many reports were missing", firstNs-earliestNs)
+		slack("end_slack", "; it may have lasted %v longer, when as many reports were missing", latestNs-lastNs)
 	})
 }
 

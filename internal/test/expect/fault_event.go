@@ -167,20 +167,29 @@ func (c *Chronicle) faultDifferences(events []telemetry.Event) (list []string) {
 	return list
 }
 
-// is reports whether an event is that of a fault: about the same, at the same time to a look. It goes on only if the
-// fault lasts to the end of the run.
+// is reports whether an event is that of a fault: about the same, at the same time to a look, or as much earlier or
+// later as it says that it may be. It goes on only if the fault lasts to the end of the run.
 func (w *faultEvent) is(e *telemetry.Event, runEndsNs int64) bool {
 	if subjectOf(e) != w.subject {
 		return false
 	}
-	near := func(a time.Time, ns int64) bool {
-		d := a.UnixNano() - ns
-		return max(d, -d) <= scanNs
+	slackNs := func(name string) (ns int64) {
+		for _, evidence := range e.Evidence {
+			if evidence.Name == name {
+				ns = int64(evidence.Value * 1e9)
+			}
+		}
+		return ns
+	}
+	startNs := e.Start.UnixNano()
+	if w.fromNs < startNs-slackNs("start_slack")-scanNs || w.fromNs > startNs+scanNs {
+		return false
 	}
 	if e.End == nil {
-		return near(e.Start, w.fromNs) && w.toNs == runEndsNs
+		return w.toNs == runEndsNs
 	}
-	return near(e.Start, w.fromNs) && near(*e.End, w.toNs)
+	endNs := e.End.UnixNano()
+	return w.toNs >= endNs-scanNs && w.toNs <= endNs+slackNs("end_slack")+scanNs
 }
 
 // droppedAt returns how many packets a switch dropped for the reason of an event while that lasted.
