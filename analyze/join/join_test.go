@@ -167,6 +167,47 @@ func TestIsLate(t *testing.T) {
 	}
 }
 
+// A packet that looks like one that waits no more is another one if that was dropped in front of it, or if it was
+// dropped in front of all that is known of that.
+func TestIsNotLate(t *testing.T) {
+	drop := func(node uint32, ttl uint8) telemetry.Hop {
+		h := hop(node, ttl)
+		h.Has |= telemetry.HasDrop
+		return h
+	}
+	for _, c := range []struct {
+		settled []telemetry.Hop
+		hop     telemetry.Hop
+		late    bool
+	}{
+		{[]telemetry.Hop{drop(4, 64)}, hop(4, 63), false}, // the same, sent again
+		{[]telemetry.Hop{hop(1, 64), drop(2, 63)}, hop(3, 62), false},
+		{[]telemetry.Hop{drop(2, 63)}, hop(1, 64), true},
+		{[]telemetry.Hop{drop(2, 63)}, hop(1, 63), true}, // dropped as it came
+		{[]telemetry.Hop{hop(1, 64), drop(3, 62)}, hop(2, 63), true},
+		{[]telemetry.Hop{drop(2, 63)}, drop(3, 63), false},
+		{[]telemetry.Hop{hop(4, 63)}, drop(4, 64), false},
+		{[]telemetry.Hop{hop(1, 64), hop(2, 63)}, drop(3, 63), true},
+		{[]telemetry.Hop{hop(2, 63)}, hop(1, 64), true},
+		{[]telemetry.Hop{hop(2, 63)}, hop(3, 62), true},
+	} {
+		table := New(8, 500e6)
+		r := report(1)
+		p := table.Use(r, Hash(r.PacketID, 1), Postcards, 7)
+		for i := range c.settled {
+			p.AddPostcard(&c.settled[i])
+		}
+		for range 70 { // more than ten seconds
+			table.Pass(longestStepNs)
+		}
+		table.Settle(p)
+		table.Pass(longestStepNs)
+		if got := table.IsLate(Hash(r.PacketID, 1), &c.hop); got != c.late {
+			t.Errorf("%v behind %v: late %v, want %v", c.hop, c.settled, got, c.late)
+		}
+	}
+}
+
 func TestOrder(t *testing.T) {
 	drop := hop(3, 63)
 	drop.Has |= telemetry.HasDrop

@@ -2,6 +2,7 @@ package join
 
 import (
 	"iter"
+	"math"
 
 	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
@@ -28,8 +29,30 @@ type Table struct {
 // A settledPacket is a packet that waits no more. It is remembered for another window, in the place that its hash says.
 type settledPacket struct {
 	tag   uint32
-	atMs  uint32 // Table.NowNs
+	at    settledAt
 	spoke uint64 // a bit for each node and TTL that told of it
+}
+
+// A settledAt is when a packet was settled, Table.NowNs in ms without its highest bits, whether it was dropped, and a
+// TTL: that of the drop, or the highest of those that are known.
+type settledAt uint32
+
+const (
+	settledDropped = 1 << 8
+	settledMs      = 9 // bits below
+)
+
+// since returns how many ms went by since then.
+func (a settledAt) since(nowNs int64) uint32 {
+	return (uint32(nowNs/1e6)<<settledMs - uint32(a)&^(1<<settledMs-1)) >> settledMs
+}
+
+// fits reports whether hop can be of a packet, see Packet.Spoke: it came no further than to where it was dropped.
+func (a settledAt) fits(hop *telemetry.Hop) bool {
+	if a&settledDropped != 0 {
+		return hop.Has&telemetry.HasDrop == 0 && hop.TTL >= uint8(a)
+	}
+	return hop.Has&telemetry.HasDrop == 0 || hop.TTL <= uint8(a)
 }
 
 // New returns a table in which so many packets, a power of two, may wait for that long.
@@ -208,17 +231,29 @@ func (t *Table) Free(p *Packet) {
 func (t *Table) Settle(p *Packet) {
 	t.Free(p)
 	at := &t.settled[p.hash&uint64(len(t.settled)-1)]
-	*at = settledPacket{tag: uint32(p.hash >> 32), atMs: uint32(t.NowNs / 1e6)}
-	for i := range p.hops[:p.n] {
-		at.spoke |= spokenBit(&p.hops[i])
+	*at = settledPacket{tag: uint32(p.hash >> 32)}
+	dropped, ttl := settledAt(0), uint8(0)
+	if p.Kind != Postcards { // places, and not TTLs
+		ttl = math.MaxUint8
 	}
+	for i := range p.hops[:p.n] {
+		h := &p.hops[i]
+		at.spoke |= spokenBit(h)
+		switch {
+		case p.Kind == Postcards && h.Has&telemetry.HasDrop != 0:
+			dropped, ttl = settledDropped, h.TTL
+		case dropped == 0:
+			ttl = max(ttl, h.TTL)
+		}
+	}
+	at.at = settledAt(t.NowNs/1e6)<<settledMs | dropped | settledAt(ttl)
 }
 
 // IsLate reports whether hop is of a packet that waits no more, and of which its node did not tell yet.
 func (t *Table) IsLate(hash uint64, hop *telemetry.Hop) bool {
 	at, bit := &t.settled[hash&uint64(len(t.settled)-1)], spokenBit(hop)
-	if at.spoke == 0 || at.tag != uint32(hash>>32) || at.spoke&bit != 0 ||
-		uint32(t.NowNs/1e6)-at.atMs > uint32(t.WindowNs/1e6) {
+	if at.spoke == 0 || at.tag != uint32(hash>>32) || at.spoke&bit != 0 || !at.at.fits(hop) ||
+		at.at.since(t.NowNs) > uint32(t.WindowNs/1e6) {
 		return false
 	}
 	at.spoke |= bit
