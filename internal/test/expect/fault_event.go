@@ -3,6 +3,7 @@ package expect
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -148,11 +149,13 @@ func (c *Chronicle) faultDifferences(events []telemetry.Event) (list []string) {
 			continue
 		}
 		at := slices.IndexFunc(want, func(w faultEvent) bool { return w.is(e, c.epochNs+c.truth.End.TimeNs) })
-		if at < 0 {
+		switch {
+		case at >= 0:
+			want = slices.Delete(want, at, at+1)
+		case e.Kind != telemetry.EventBlackhole || !c.cutOff(e):
 			list = append(list, fmt.Sprintf("%v from %v to %v is of no fault: %s", e.Kind, e.Start, e.End, e.Text))
 			continue
 		}
-		want = slices.Delete(want, at, at+1)
 		if e.Kind == telemetry.EventBlackhole {
 			if n := c.droppedAt(e); n != e.Count {
 				list = append(list, fmt.Sprintf("%s: got %d packets, want %d", e.Text, e.Count, n))
@@ -190,6 +193,22 @@ func (w *faultEvent) is(e *telemetry.Event, runEndsNs int64) bool {
 	}
 	endNs := e.End.UnixNano()
 	return w.toNs >= endNs-scanNs && w.toNs <= endNs+slackNs("end_slack")+scanNs
+}
+
+// cutOff reports whether a blackhole is where the network was cut in two: a link is down, and its node dropped packets
+// from about its start on to about its end, since it had no way for them.
+func (c *Chronicle) cutOff(e *telemetry.Event) bool {
+	isDown := slices.ContainsFunc(c.truth.Faults, func(f *truth.Fault) bool {
+		return f.Kind == "link_down" && f.Phase == "start" && c.epochNs+f.TimeNs <= e.Start.UnixNano()+scanNs
+	})
+	s := subjectOf(e)
+	s.kind = telemetry.EventDropStorm
+	during, first, last := faultEvent{subject: subjectOf(e)}, int64(math.MaxInt64), int64(0)
+	for _, o := range c.occasions[s] {
+		first, last = min(first, o.atNs), max(last, o.atNs)
+	}
+	during.fromNs, during.toNs = first, last
+	return isDown && during.is(e, last)
 }
 
 // droppedAt returns how many packets a switch dropped for the reason of an event while that lasted.
