@@ -43,6 +43,15 @@ traffic:
   - {constant: {from: ha, to: hb, bytes: 40kB}, start: 3s, packet: 1000, port: 6005, transport: tcp}
 faults: [{at: 12s, for: 12s, link_down: {link: [b, c]}}]
 `, everyPacket, 1}, // no packet goes from c to b
+	"for a moment": {`
+duration: 4s
+routing: {reconvergence: 1ms}
+topology: {ring: {nodes: 3, hosts: 1, host_link: {rate: 389M}, ring_link: {rate: 234M}}}
+traffic:
+  - {poisson: {load: 2%, sizes: web_search, max_size: 30kB}, port: 48369}
+  - {constant: {from: h2, to: h3}, rate: 20M, packet: 500, port: 6001}
+faults: [{at: 1700ms, for: 400ms, link_down: {link: [pop2, pop3]}}]
+`, everyPacket, 0}, // only pop2 has packets to drop
 }
 
 // A link that falls silent because its flows went back to where they were before is not lost, and what stands in for

@@ -142,10 +142,8 @@ func (d *groupDetector) stoodIn(g *ecmp.Group, m *ecmp.Member) bool {
 		if other.Packets == 0 {
 			continue
 		}
-		for _, k := range other.Links {
-			if o, ok := d.links.back[k]; ok && m.LastNs >= o.fromNs && m.LastNs <= o.toNs+QuietNs {
-				return true
-			}
+		if slices.ContainsFunc(other.Links, func(k topology.LinkKey) bool { return d.links.wasDown(k, m.LastNs) }) {
+			return true
 		}
 	}
 	return false

@@ -261,6 +261,17 @@ func (d *linkDetector) silentTogether(k, back topology.LinkKey) bool {
 	return before <= QuietNs || l.rate*float64(before)/1e9 < expectedPackets
 }
 
+// wasDown reports whether a link that carries packets again was known to be down about atNs: either way, since one end
+// may have had no packets to drop.
+func (d *linkDetector) wasDown(k topology.LinkKey, atNs int64) bool {
+	down := func(k topology.LinkKey) bool {
+		o, ok := d.back[k]
+		return ok && atNs >= o.fromNs && atNs <= o.toNs+QuietNs
+	}
+	back, ok := k.Reverse()
+	return down(k) || ok && down(back)
+}
+
 // returned reports whether the flows went back to a link that had been down until then: what they left is well.
 func (d *linkDetector) returned(gone *departure) bool {
 	return slices.ContainsFunc(gone.to, func(k topology.LinkKey) bool {
