@@ -28,7 +28,10 @@ type (
 		untold            bool // the stack had no more room when the packet came here
 	}
 	// A fate is what becomes of a packet.
-	fate struct{ reported bool }
+	fate struct {
+		reported bool
+		atNs     int64 // when
+	}
 )
 
 // keptNs is how long what came to a queue is kept: longer than a burst lasts.
@@ -41,7 +44,9 @@ func (c *Chronicle) enqueue(v *Visit, told bool) {
 		f = &fate{}
 		c.fates[v.Packet] = f
 	}
-	f.reported = f.reported || told
+	if told {
+		f.reported, f.atNs = true, v.timeNs()
+	}
 	k := queueVisit{flow: v.Flow, packet: f, untold: !told && c.options.MaxHops > 0 && v.Index >= c.options.MaxHops}
 	var key queueKey
 	switch {
@@ -76,6 +81,14 @@ func (c *Chronicle) enqueue(v *Visit, told bool) {
 		q.visits = slices.DeleteFunc(q.visits, func(o queueVisit) bool { return o.outNs < k.inNs-keptNs })
 	}
 	q.visits = append(q.visits, k)
+}
+
+// timeNs is when a packet left a switch, or was dropped.
+func (v *Visit) timeNs() int64 {
+	if v.Hop != nil {
+		return v.Hop.OutNs
+	}
+	return v.Drop.TimeNs
 }
 
 // burst takes a burst.
