@@ -416,8 +416,13 @@ func (p *storeProof) ask(when string, begin, end time.Time, steps []time.Duratio
 			if step > length {
 				length = 2 * time.Hour
 			}
+			first := begin.Truncate(length)
+			if l.tables { // in pages; each statement takes a process
+				first = begin.Truncate(time.Hour)
+				length = end.Sub(first) + time.Hour
+			}
 			last := time.Duration(0)
-			for since := begin.Truncate(length); since.Before(end); since = since.Add(length) {
+			for since := first; since.Before(end); since = since.Add(length) {
 				until := since.Add(length)
 				if until.After(end) && when == beforeRollup {
 					until = end

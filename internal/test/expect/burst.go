@@ -65,8 +65,8 @@ func (k *queueVisit) known() bool {
 	return k.packet.reported && !k.untold && k.packet.atNs-k.outNs <= latenessNs
 }
 
-// someUnknown reports whether reports did not tell of all packets that were at a switch within a second of a burst there:
-// then it may have slack.
+// someUnknown reports whether reports did not tell of all packets that were at a switch within a second of a burst
+// there: then it may have slack.
 func (c *Chronicle) someUnknown(b *burst) bool {
 	const second = 1e9
 	for key, q := range c.watched {
