@@ -89,17 +89,17 @@ type chronicleFlow struct {
 // A waitingPacket is one that its first switch told of, with a postcard; nobody else does.
 type waitingPacket struct {
 	waitingKey
-	bytes   uint64
-	at      sight
-	dropped bool // the switch dropped it
-	dueNs   int64
-	done    bool
+	bytes uint64
+	at    sight
+	dueNs int64
+	done  bool
 }
 
-// A waitingKey is what packets are told apart by.
+// A waitingKey is what packets are told apart by: one that was dropped where it came in is none that left.
 type waitingKey struct {
 	flow     uint32
 	identity uint64
+	dropped  bool
 }
 
 // joinWindowNs is how long a collector waits for further postcards.
@@ -210,7 +210,7 @@ func (c *Chronicle) report(r *Report, v *Visit) {
 	bytes := (&collector{Truth: &c.truth, Options: &c.options}).bytes(v)
 	if v.Index == 0 { // there is no stack yet
 		c.wait(&waitingPacket{
-			waitingKey: waitingKey{v.Flow, identity}, bytes: bytes, at: c.options.sight(v), dropped: v.Drop != nil,
+			waitingKey: waitingKey{v.Flow, identity, v.Drop != nil}, bytes: bytes, at: c.options.sight(v),
 			dueNs: nowNs + joinWindowNs,
 		}, nowNs)
 	} else {
