@@ -29,8 +29,10 @@ func (b *Burst) Text(place string) string {
 		if slack := b.StartSlackNs + b.EndSlackNs; slack > 0 {
 			text += fmt.Sprintf("; it was long for less than %s", telemetry.SIText(float64(slack)/1e9, "s"))
 		}
-	case b.Incast:
+	case b.Incast && b.MainSources == b.Sources:
 		text += fmt.Sprintf(", an incast of %d senders", b.Sources)
+	case b.Incast: // with who has little to do with it, such as acknowledgements
+		text += fmt.Sprintf(", an incast: %d of %d senders brought 80 %% of it", b.MainSources, b.Sources)
 	case lasted > time.Second:
 		text += " (longer than a second: congestion, not a microburst)"
 	}
