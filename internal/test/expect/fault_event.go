@@ -90,13 +90,21 @@ type grayLoss struct {
 // lostBetween are the packets of TCP that a gray link lost, the first first: only TCP says that a packet was lost, and
 // only if there was data in it. Call it at the end of a run, when the protocols of all flows are known.
 func (c *Chronicle) lostBetween(link string, fromNs, toNs int64) (list []grayLoss) {
-	const tcp = 6
 	for _, l := range c.grayLosses {
-		if l.link == link && l.atNs >= fromNs && l.atNs < toNs && c.truth.Flows[l.flow].Protocol == tcp {
+		if l.link == link && l.atNs >= fromNs && l.atNs < toNs && isTCP(c.truth.Flows[l.flow]) {
 			list = append(list, l)
 		}
 	}
 	return list
+}
+
+// isTCP reports whether a flow is one of TCP, in a tunnel or not.
+func isTCP(f *truth.Flow) bool {
+	const tcp = 6
+	if f.Inner != nil {
+		return f.Inner.Protocol == tcp
+	}
+	return f.Protocol == tcp
 }
 
 func (c *Chronicle) link(name string) *truth.Link {
