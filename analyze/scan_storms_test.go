@@ -7,14 +7,9 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// TestStormBegins: a drop storm begins with its first drop, and not with the second in which that is, nor with a few
-// drops long before, by whichever port these came, and ends with its last. Drops after it change nothing.
-func TestStormBegins(t *testing.T) {
-	shard := NewShard(DefaultConfig())
-	log := eventlog.New(10)
-	scanner := NewScanner(&Collector{Owners: []Owner{shard}}, log)
-	begin := 1000 * second
-	drop := func(atNs int64, in uint32) {
+// dropper returns what tells a shard of a packet that node 1 dropped, which came by a port.
+func dropper(shard *Shard) func(atNs int64, in uint32) {
+	return func(atNs int64, in uint32) {
 		shard.Process(&telemetry.Batch{Reports: []telemetry.Report{{
 			Flags: telemetry.Dropped, Local: telemetry.Hop{
 				Has:    telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort | telemetry.HasDrop,
@@ -22,6 +17,16 @@ func TestStormBegins(t *testing.T) {
 			},
 		}}}, atNs)
 	}
+}
+
+// TestStormBegins: a drop storm begins with its first drop, and not with the second in which that is, nor with a few
+// drops long before, by whichever port these came, and ends with its last. Drops after it change nothing.
+func TestStormBegins(t *testing.T) {
+	shard := NewShard(DefaultConfig())
+	log := eventlog.New(10)
+	scanner := NewScanner(&Collector{Owners: []Owner{shard}}, log)
+	begin := 1000 * second
+	drop := dropper(shard)
 	scanner.Scan(begin)
 	drop(begin+second/2, 5) // long before
 	scanner.Scan(begin + second)
@@ -43,6 +48,27 @@ func TestStormBegins(t *testing.T) {
 	list, _ = log.Events(func(e *telemetry.Event) bool { return e.Kind == telemetry.EventDropStorm }, 10)
 	if last := begin + 2*second + 9*second/10; list[0].End == nil || list[0].End.UnixNano() != last {
 		t.Errorf("got %+v, want one that ends at %d", list, last)
+	}
+}
+
+// TestStormBehindAFew: 20 drops in a second are a storm, though with those before they are less than 20 a second.
+func TestStormBehindAFew(t *testing.T) {
+	shard := NewShard(DefaultConfig())
+	log := eventlog.New(10)
+	scanner := NewScanner(&Collector{Owners: []Owner{shard}}, log)
+	drop, begin := dropper(shard), 1000*second
+	scanner.Scan(begin)
+	for i := range int64(8) {
+		drop(begin+second*3/10+i*second*8/100, 5)
+	}
+	scanner.Scan(begin + second)
+	for i := range int64(20) {
+		drop(begin+second*105/100+i*second*46/1000, 5)
+	}
+	scanner.Scan(begin + 2*second)
+	list, _ := log.Events(func(e *telemetry.Event) bool { return e.Kind == telemetry.EventDropStorm }, 10)
+	if len(list) != 1 || list[0].Start.UnixNano() != begin+second*3/10 || list[0].Count != 28 {
+		t.Errorf("got %+v, want one of 28 drops", list)
 	}
 }
 

@@ -20,19 +20,16 @@ const (
 	overtaken = 2
 	// overtakenByNs is how much later than one that was sent after it a packet may come, without having been lost.
 	overtakenByNs = 10e6
-	// fewJumps are no sign that reports tell of some packets of a stream only: short ones lose as many.
-	fewJumps = 2
 	// fullBytes is what a queue has at least that has no room for another packet.
 	fullBytes = 32 << 10
 )
 
 // A stream is how much of the data of a TCP connection has come to the sink, in 8 bytes, as there are millions.
 type stream struct {
-	next       uint32 // sequence number behind the last byte that was seen; 0: not known, or by chance
-	arrivals   uint8  // packets with data, without those that fill holes; it wraps
-	contiguous uint8  // arrivals without a hole before them,
-	jumps      uint8  // and those with one; both are halved when one is full
-	dropped    uint8  // packets with data that a node says it dropped, and that have not come again since
+	next     uint32 // sequence number behind the last byte that was seen; 0: not known, or by chance
+	arrivals uint8  // packets with data, without those that fill holes; it wraps
+	begun    bool   // there was one
+	dropped  uint8  // packets with data that a node says it dropped, and that have not come again since
 }
 
 // follow notes the data of r, a report with a stack, in the stream of its flow.
@@ -49,7 +46,7 @@ func (s *Shard) follow(f *flow, tag uint32, r *telemetry.Report, nowNs int64) {
 		st.next = r.StreamTo
 	case ahead == 0:
 		st.next, f.moved = r.StreamTo, false
-		st.arrives(&st.contiguous, &p.sinceScan.streams)
+		st.arrives(&p.sinceScan.streams)
 	case ahead > 0 && f.moved: // packets by the two paths overtake each other
 		st.next, f.moved = r.StreamTo, false
 	case ahead > 0:
@@ -58,7 +55,7 @@ func (s *Shard) follow(f *flow, tag uint32, r *telemetry.Report, nowNs int64) {
 			Full: p.fullQueues(r), Ns: nowNs,
 		})
 		st.next = r.StreamTo
-		st.arrives(&st.jumps, &p.sinceScan.streams)
+		st.arrives(&p.sinceScan.streams)
 		p.sinceScan.streams.Jumped++
 	default:
 		if h, ok := s.holes.Fill(tag, r, nowNs); ok {
@@ -81,15 +78,13 @@ func (s *Shard) noteDrop(f *flow, tag uint32, r *telemetry.Report) {
 	}
 }
 
-// arrives counts a packet in one of contiguous and jumps, and the one before it for its path: had that been lost, this
-// one would show it, and nothing shows it of the last one.
-func (st *stream) arrives(as *uint8, on *loss.Count) {
-	if st.contiguous+st.jumps > 0 {
+// arrives counts a packet, and the one before it for its path: had that been lost, this one would show it, and nothing
+// shows it of the last one.
+func (st *stream) arrives(on *loss.Count) {
+	if st.begun {
 		on.Arrived++
 	}
-	if *as++; *as == 255 {
-		st.contiguous, st.jumps = st.contiguous/2, st.jumps/2
-	}
+	st.begun = true
 	st.arrivals++
 }
 
@@ -105,7 +100,7 @@ func (s *Shard) lose(f *flow, h *loss.Hole, nowNs int64) {
 		return
 	}
 	p := &s.paths.paths[h.Path]
-	if p.generation != h.Generation || st.jumps > fewJumps && int(st.jumps)*loss.ArrivalsPerJump > int(st.contiguous) {
+	if p.generation != h.Generation {
 		return
 	}
 	lost := loss.Count{Lost: 1, Flows: 1, Tag: h.Tag, FirstNs: h.Ns, LastNs: h.Ns}

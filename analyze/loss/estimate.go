@@ -29,9 +29,9 @@ const (
 	lossConfidence, lossDeviations = 0.95, 1.96
 )
 
-// ArrivalsPerJump is how many arrivals of a stream there must be for each hole, or else the reports do not tell of all
-// packets.
-const ArrivalsPerJump = 4
+// arrivalsPerJump is how many arrivals of streams there must be for each hole, or else the reports do not tell of all
+// packets, unless half of the holes are filled.
+const arrivalsPerJump = 4
 
 // Estimates are the latest estimates of what links lose. It locks itself.
 type Estimates struct {
@@ -89,7 +89,7 @@ func (w *lossWindow) answer() telemetry.LinkLoss {
 		return cards.answer(telemetry.LossByPostcards)
 	case numbers.sent > 0 && numbers.sent >= tcp.sent:
 		return numbers.answer(telemetry.LossBySequence)
-	case tcp.sent > 0 && jumped*ArrivalsPerJump > tcp.sent:
+	case tcp.sent > 0 && isSampled(jumped, tcp.sent, tcp.Lost+tcp.open):
 		return telemetry.LinkLoss{Unknown: lossSampled}
 	case tcp.sent > 0:
 		return tcp.answer(telemetry.LossByTCP)

@@ -148,6 +148,39 @@ func TestStreamsOfALossyLink(t *testing.T) {
 	}
 }
 
+// Where many packets come behind a hole, a link loses many if what was sent again fills the holes. If nothing does, reports
+// tell of some packets only.
+func TestStreamsWithHoles(t *testing.T) {
+	routes, lossy, _ := routesOver()
+	for _, c := range []struct {
+		lost, jumped uint32
+		found        bool
+	}{{400, 450, true}, {230, 450, true}, {220, 450, false}, {20, 450, false}, {20, 20, true}} {
+		streams := NewStreams()
+		found := map[topology.LinkKey]*Link{}
+		for scan := range int64(4) {
+			streams.Begin()
+			for i, route := range routes {
+				n := Count{Arrived: 1000}
+				if i < 2 {
+					n = Count{
+						Arrived: 600, Lost: c.lost, Jumped: c.jumped, Flows: 20, Tag: uint32(i), FirstNs: scan,
+						LastNs: scan,
+					}
+				}
+				streams.Take(uint64(i+1), false, route, &n, nil, make([]uint32, len(route)))
+			}
+			streams.Finish(scan*1e9, Reports{
+				Lost: func(uint32) (uint64, bool) { return 0, true },
+				Rate: func(uint32) telemetry.SampleRate { return telemetry.SampleEvery },
+			}, func(k topology.LinkKey, g *Link, _ uint64) { found[k] = g })
+		}
+		if g := found[lossy]; (g != nil) != c.found || g != nil && g.Total().Lost != 8*uint64(c.lost) {
+			t.Errorf("%d of %d holes filled: found %+v", c.lost, c.jumped, found)
+		}
+	}
+}
+
 // What is missing while as many reports are counts for nothing, but a loss beside it says that it may have been a part
 // of it: not if that was too long before.
 func TestStreamsMayBeLonger(t *testing.T) {

@@ -63,10 +63,16 @@ func (p *streamPath) forget(at int) {
 	p.scans[at], p.doubts[at], p.full[at], p.hit[at] = Count{}, doubt{}, nil, nil
 }
 
-// jumps reports whether so many packets came behind a hole that reports tell of some packets only.
+// jumps reports whether so many packets came behind a hole, and so few filled one, that reports tell of some packets
+// only.
 func (p *streamPath) jumps() bool {
 	c := p.total()
-	return c.Jumped*ArrivalsPerJump > c.Arrived
+	return isSampled(uint64(c.Jumped), uint64(c.Arrived), uint64(c.Lost))
+}
+
+// isSampled reports whether holes are of what nobody reported: there are many, and what was sent again fills few.
+func isSampled(jumped, arrived, filled uint64) bool {
+	return jumped*arrivalsPerJump > arrived && 2*filled < jumped
 }
 
 func (p *streamPath) compare(o *streamPath) int {

@@ -2,6 +2,7 @@ package scan
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/waybill-int/waybill/analyze/drop"
 	"github.com/waybill-int/waybill/analyze/eventlog"
@@ -40,6 +41,7 @@ func stormOf(at *drop.Packets) eventlog.Key {
 func (d *stormDetector) finish() {
 	for event, found := range d.storms {
 		ongoing := d.log.Ongoing(event)
+		latest := float64(found.Drops) * 1e9 / float64(max(d.nowNs-d.lastNs, int64(time.Second)))
 		if before, few := d.before[event]; few && !ongoing {
 			found.Join(&before)
 		}
@@ -47,7 +49,7 @@ func (d *stormDetector) finish() {
 		switch {
 		case ongoing:
 			drops = found.Drops // few long before others are part of it, too
-		case rate < drop.StormRate:
+		case rate < drop.StormRate && latest < drop.StormRate: // few before many do not make them fewer
 			continue
 		}
 		d.log.Note(event, sinceNs, found.UntilNs(), drops, func(e *telemetry.Event) {

@@ -65,10 +65,15 @@ func (k *queueVisit) known() bool {
 	return k.packet.reported && !k.untold && k.packet.atNs-k.outNs <= latenessNs
 }
 
-// someUnknown reports whether reports did not tell of all packets that were at a switch within a second of a burst
-// there: then it may have slack.
-func (c *Chronicle) someUnknown(b *burst) bool {
+// mayHaveSlack reports whether reports did not tell of all packets that were at a switch within a second of a burst
+// there, or the switch was slower for a while.
+func (c *Chronicle) mayHaveSlack(b *burst) bool {
 	const second = 1e9
+	if slices.ContainsFunc(c.truth.Faults, func(f *truth.Fault) bool {
+		return f.Kind == "slow_switch" && f.Nodes[0] == b.Node
+	}) {
+		return true
+	}
 	for key, q := range c.watched {
 		if key.node == b.Node && slices.ContainsFunc(q.visits, func(k queueVisit) bool {
 			return !k.known() && k.outNs > b.StartNs-second && k.inNs < b.EndNs+second
@@ -179,11 +184,11 @@ func (c *Chronicle) burstWrong(b *burst, g *telemetry.Burst) (list []string) {
 	is("peak", uint64(g.Peak.UnixNano()), peakNs)
 	endNs := int64(startNs) + b.EndNs - b.StartNs
 	endNs += (b.EndNs - b.StartNs) / 1000 * c.truth.Switches[b.Node].DriftPPB / 1e6 // how fast its clock is
-	if d := g.End.UnixNano() - endNs; max(d, -d) > 10_000 {
+	if later := endNs - g.End.UnixNano(); later < -10_000 || later > 10_000+int64(g.EndSlackNs) {
 		is("end", g.End.UnixNano(), endNs)
 	}
 	is("duration", int64(g.DurationNs), g.End.Sub(g.Start).Nanoseconds())
-	if !c.someUnknown(b) {
+	if !c.mayHaveSlack(b) {
 		is("slack", g.StartSlackNs+g.EndSlackNs, uint64(0))
 	}
 	is("complete", g.Complete, 1.0)
