@@ -223,7 +223,7 @@ func (d *groupDetector) weigh(set *portSet) {
 	d.log.Note(key, u.FirstNs, d.nowNs, most.Packets, func(e *telemetry.Event) {
 		e.Severity = telemetry.Warning
 		d.at(e, &topology.HopKey{Node: set.node, Out: most.Port, Has: telemetry.HasNode | telemetry.HasEgressPort})
-		e.Text = fmt.Sprintf("%s of %s carries %.0f %% of what its %d ports to the same nodes share",
+		e.Text = fmt.Sprintf("%s of %s carries %.0f %% of what arrives by its %d ports to the same nodes",
 			d.portName(set.node, most.Port), d.name(set.node), 100*share.Times/float64(share.Ports), share.Ports)
 		for _, m := range set.members { // the way by it may be down
 			if m.Packets == 0 && len(m.Links) > 0 && d.links.active[m.Links[0].To] == 0 {
