@@ -148,8 +148,8 @@ func TestStreamsOfALossyLink(t *testing.T) {
 	}
 }
 
-// Where many packets come behind a hole, a link loses many if what was sent again fills the holes. If nothing does, reports
-// tell of some packets only.
+// Where many packets come behind a hole, a link loses many if what was sent again fills the holes. If nothing does,
+// reports tell of some packets only.
 func TestStreamsWithHoles(t *testing.T) {
 	routes, lossy, _ := routesOver()
 	for _, c := range []struct {
