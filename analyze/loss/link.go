@@ -97,12 +97,12 @@ func (g *Link) Certain() bool {
 	return g.Scans >= LeastScans && atLeast(g.Total().Lost, grayDeviations) >= 1
 }
 
-// share is how much of what it was sent it lost.
-func (g *Link) share() float64 {
+// measured is what tells best how much of what it was sent it lost.
+func (g *Link) measured() Amount {
 	if g.between.Lost >= FewPackets {
-		return g.between.share()
+		return g.between
 	}
-	return g.Total().share()
+	return g.Total()
 }
 
 // A Amount is how many packets a link was sent and lost.
@@ -153,6 +153,9 @@ func (c Amount) answer(method string) telemetry.LinkLoss {
 // networks drawn at random it was up to 3.1.
 const unseenOfLost = 3.2
 
+// muchByTCP is from what share of lost packets on that makes what streams show much too low.
+const muchByTCP = 1.0 / 12
+
 const (
 	// A link that loses packets without a reason is an event if it is certain, to so many standard deviations, that it
 	// lost one, in at least grayScans scans.
@@ -169,11 +172,16 @@ const MaxLinks = 1 << 14
 // Links are links that lost packets lately, each direction for itself: at most maxCrossings.
 type Links map[topology.LinkKey]*Link
 
-// Share returns the share of its packets that a link loses, 0 if it does not lose enough.
-func (links Links) Share(k topology.LinkKey) float64 {
+// Share returns the share of its packets that a link loses, 0 if it does not lose enough, and what it is at least: less
+// only where TCP shows it and misses many.
+func (links Links) Share(k topology.LinkKey) (share, least float64) {
 	g := links[k]
 	if g == nil || !g.Certain() {
-		return 0
+		return 0, 0
 	}
-	return g.share()
+	c := g.measured()
+	if share = c.share(); g.Streams && !g.Numbered && share >= muchByTCP {
+		return share, atLeast(c.Lost, lossDeviations) / float64(c.sent)
+	}
+	return share, share
 }

@@ -1,6 +1,7 @@
 package loss
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -177,6 +178,30 @@ func TestStreamsWithHoles(t *testing.T) {
 		}
 		if g := found[lossy]; (g != nil) != c.found || g != nil && g.Total().Lost != 8*uint64(c.lost) {
 			t.Errorf("%d of %d holes filled: found %+v", c.lost, c.jumped, found)
+		}
+	}
+}
+
+// Of a link that loses many packets TCP shows fewer than there are: what it loses at least is what is certain.
+func TestShare(t *testing.T) {
+	for _, c := range []struct {
+		lost              uint64
+		streams, numbered bool
+		share, least      float64
+	}{
+		{20, true, false, 0.02, 0.02},
+		{200, true, false, 0.2, 0.173},
+		{200, true, true, 0.2, 0.2},
+		{200, false, false, 0.2, 0.2},
+	} {
+		g := &Link{Streams: c.streams, Numbered: c.numbered}
+		for range 3 {
+			g.Add(Amount{sent: 1000, Lost: c.lost})
+		}
+		key := topology.LinkKey{From: 1}
+		share, least := Links{key: g}.Share(key)
+		if share != c.share || math.Abs(least-c.least) > 0.001 {
+			t.Errorf("%+v: got %v, at least %v", c, share, least)
 		}
 	}
 }

@@ -278,7 +278,7 @@ func (t *Streams) lossOf(k topology.LinkKey, paths []*streamPath, scan int) (l s
 	l.sent = uint64(of.Arrived) + uint64(of.Lost)
 	unheard, _ := t.reports.Lost(k.From) // of drops, perhaps
 	switch {
-	case full*lostPerFull >= all.Lost:
+	case all.Lost > 0 && full*lostPerFull >= all.Lost:
 		l.hit, l.doubt = nil, doubt{}
 	case uint64(of.Lost) > unheard:
 		l.Lost, l.firstNs, l.lastNs = uint64(of.Lost), of.FirstNs, of.LastNs

@@ -200,19 +200,24 @@ func (s *scan) noteGray(k topology.LinkKey, g *loss.Link, links loss.Links, path
 	})
 	s.hit(key, g.Hit.Plus(&telemetry.Extent{Partly: true})) // of some lost packets nothing tells
 	g.Noted, g.Hit = all.Lost, nil
-	there, back := links.Share(one), links.Share(other)
+	there, thereLeast := links.Share(one)
+	back, backLeast := links.Share(other)
 	s.log.Amend(key, func(e *telemetry.Event) {
 		e.Evidence = nil
 		e.Text = fmt.Sprintf("packets are lost between %s and %s, and no node says why", s.name(one.From),
 			s.name(one.To))
-		share := func(name string, to uint32, share float64) {
-			if share > 0 {
-				e.Evidence = append(e.Evidence, telemetry.Evidence{Name: name, Value: share})
-				e.Text += fmt.Sprintf("; %.2g %% of those to %s", 100*share, s.name(to))
+		share := func(name string, to uint32, share, least float64) {
+			if share == 0 {
+				return
 			}
+			e.Evidence = append(e.Evidence, telemetry.Evidence{Name: name, Value: share})
+			if e.Text += "; "; least < share {
+				e.Text += "at least "
+			}
+			e.Text += fmt.Sprintf("%.2g %% of those to %s", 100*least, s.name(to))
 		}
-		share("share_lost", one.To, there)
-		share("share_lost_back", one.From, back)
+		share("share_lost", one.To, there, thereLeast)
+		share("share_lost_back", one.From, back, backLeast)
 		switch {
 		case g.Numbered:
 			e.Text += "; seen by the numbers that sources give to packets"

@@ -56,7 +56,7 @@ func (d *streamDetector) finish() {
 		return rates()(node)
 	}}
 	d.streams.Finish(d.nowNs, reports, func(k topology.LinkKey, g *loss.Link, path uint64) {
-		if d.gray.losing.Share(k) == 0 { // postcards tell more
+		if share, _ := d.gray.losing.Share(k); share == 0 { // postcards tell more
 			d.noteGray(k, g, d.streams.Links, path)
 		}
 	})
