@@ -155,8 +155,16 @@ func TestStreamsWithHoles(t *testing.T) {
 	routes, lossy, _ := routesOver()
 	for _, c := range []struct {
 		lost, jumped uint32
+		rate         telemetry.SampleRate
 		found        bool
-	}{{400, 450, true}, {230, 450, true}, {220, 450, false}, {20, 450, false}, {20, 20, true}} {
+	}{
+		{400, 450, telemetry.SampleEvery, true},
+		{230, 450, telemetry.SampleEvery, true},
+		{220, 450, telemetry.SampleEvery, false},
+		{400, 450, telemetry.SampleOnEvent, false},
+		{400, 450, telemetry.SampleUnknown, false},
+		{20, 20, telemetry.SampleUnknown, true},
+	} {
 		streams := NewStreams()
 		found := map[topology.LinkKey]*Link{}
 		for scan := range int64(4) {
@@ -173,7 +181,7 @@ func TestStreamsWithHoles(t *testing.T) {
 			}
 			streams.Finish(scan*1e9, Reports{
 				Lost: func(uint32) (uint64, bool) { return 0, true },
-				Rate: func(uint32) telemetry.SampleRate { return telemetry.SampleEvery },
+				Rate: func(uint32) telemetry.SampleRate { return c.rate },
 			}, func(k topology.LinkKey, g *Link, _ uint64) { found[k] = g })
 		}
 		if g := found[lossy]; (g != nil) != c.found || g != nil && g.Total().Lost != 8*uint64(c.lost) {

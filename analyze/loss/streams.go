@@ -63,11 +63,15 @@ func (p *streamPath) forget(at int) {
 	p.scans[at], p.doubts[at], p.full[at], p.hit[at] = Count{}, doubt{}, nil, nil
 }
 
-// jumps reports whether so many packets came behind a hole, and so few filled one, that reports tell of some packets
-// only.
-func (p *streamPath) jumps() bool {
+// jumps reports whether so many packets came behind a hole that reports tell of some packets only: unless the sink is
+// known to tell of every packet, and what was sent again fills the holes.
+func (t *Streams) jumps(p *streamPath) bool {
 	c := p.total()
-	return isSampled(uint64(c.Jumped), uint64(c.Arrived), uint64(c.Lost))
+	if c.Jumped*arrivalsPerJump <= c.Arrived {
+		return false
+	}
+	return t.reports.Rate(p.sink) != telemetry.SampleEvery ||
+		isSampled(uint64(c.Jumped), uint64(c.Arrived), uint64(c.Lost))
 }
 
 // isSampled reports whether holes are of what nobody reported: there are many, and what was sent again fills few.
@@ -240,7 +244,7 @@ func (t *Streams) judged() []*streamPath {
 		case p.numbered && numbers[p.sink].Jumped > 0 && !tellsEvery(t.reports.Rate(p.sink), numbers[p.sink]):
 			p.sampledNs = t.nowNs
 			continue
-		case !p.numbered && p.jumps():
+		case !p.numbered && t.jumps(p):
 			p.sampledNs = t.nowNs
 			continue
 		}
