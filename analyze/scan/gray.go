@@ -193,6 +193,9 @@ func (s *scan) noteGray(k topology.LinkKey, g *loss.Link, links loss.Links, path
 		Kind: telemetry.EventGrayFailure, Node: one.From, Port: one.FromPort, ToNode: one.To,
 		ToPort: one.ToPort,
 	}
+	if all.Lost == g.Noted && !s.log.Ongoing(key) {
+		return // what it may have lost begins no event
+	}
 	s.log.Note(key, firstNs, g.LastNs, all.Lost-g.Noted, func(e *telemetry.Event) {
 		e.Severity = telemetry.Critical
 		s.betweenEnds(e, one)
