@@ -2,6 +2,7 @@ package test
 
 import (
 	"bytes"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -41,7 +42,8 @@ func StartRedis(t testing.TB) *Redis {
 		_ = cmd.Wait()
 	})
 	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		if _, err := os.Stat(r.Socket); err == nil {
+		if c, err := net.Dial("unix", r.Socket); err == nil { // the socket is there before it listens
+			c.Close()
 			return r
 		}
 		if time.Now().After(end) {
