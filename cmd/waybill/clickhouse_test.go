@@ -111,7 +111,9 @@ func TestStoreClickHouse(t *testing.T) {
 		from.send(200) // which the receive buffer takes
 		test.Eventually(t, "receiving", func() bool {
 			var l struct{ Tables telemetry.TableLoss }
-			return p.ask("/api/v1/loss", &l) == nil && l.Tables.Stored == uint64(from.next-stood)
+			var live struct{ Flows []struct{ Packets uint32 } } // which wait for other reports of them
+			return p.ask("/api/v1/loss", &l) == nil && l.Tables.Stored == uint64(from.next-stood) &&
+				p.ask("/api/v1/flows", &live) == nil && len(live.Flows) == 1 && live.Flows[0].Packets == from.next-stood
 		})
 	}
 	stored := func() (n float64) {

@@ -260,6 +260,59 @@ func TestRecover(t *testing.T) {
 	}
 }
 
+// TestRecoverWaiting: of packets that waited for postcards at the last note, and of a flow that took another path after
+// it, the store has what took the place of what was noted.
+func TestRecoverWaiting(t *testing.T) {
+	x := newTested()
+	j, err := Open(filepath.Join(t.TempDir(), "journal"), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	process := func(packet uint64, nodes ...uint32) {
+		b := telemetry.Batch{}
+		for _, node := range nodes {
+			r := report(x.g, 1)
+			r.Flags, r.Hops, r.PacketID, r.NodeID = telemetry.Tracked|telemetry.HasFlow, nil, packet, node
+			r.Flow.Src, r.Flow.Dst = telemetry.AddrFrom4([4]byte{10, 9}), telemetry.AddrFrom4([4]byte{10, 8})
+			r.Local = telemetry.Hop{Has: telemetry.HasNode, NodeID: node}
+			b.Add(r)
+		}
+		x.collector.Owners[0].(*analyze.Shard).Process(&b, x.now)
+	}
+	const packets = 200
+	for i := range uint64(packets) {
+		process(i, 1, 2)
+	}
+	so := x.intervals.SoFar(x.now)
+	if err := j.Note(so); err != nil {
+		t.Fatal(err)
+	}
+	j.Close()
+	process(packets, 1, 3)
+	given := &telemetry.Intervals{}
+	x.intervals.Finish(x.now, func(v *telemetry.Intervals) { join(given, v) })
+	s, err := duckdb.Open(duckdb.DefaultConfig(t.TempDir()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.Write([]*telemetry.Intervals{given}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Recover(t.Context(), j.dir, math.MaxUint64, s, func(*telemetry.SoFar) {}); err != nil {
+		t.Fatal(err)
+	}
+	a, err := s.Select(t.Context(), "SELECT CAST(sum(reports) AS UBIGINT), CAST(sum(packets) AS UBIGINT),"+
+		" CAST(count(DISTINCT path_id) AS UBIGINT) FROM flows_10s", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []any{uint64(2*packets + 2), uint64(packets + 1), uint64(2)}
+	if len(so.Flows) != 1 || so.Flows[0].Packets != 0 || !slices.Equal(a.Rows[0], want) {
+		t.Errorf("noted %+v; reports, packets and paths: got %v, want %v", so.Flows, a.Rows[0], want)
+	}
+}
+
 // broken is a store that does not answer.
 type broken struct{ store.Backend }
 

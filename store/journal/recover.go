@@ -128,11 +128,12 @@ func without[R any](list []R, has func(table string) (map[int64]bool, error), ta
 	return slices.DeleteFunc(list, func(r R) bool { return starts[startNs(&r)] }), err
 }
 
-// A flowOnPath is what records of flows are about; there are several of the same if a flow gave way to others and came
-// again.
-type flowOnPath struct{ flow, path uint64 }
+// A flowRecord is what tells the records of a flow apart that are in one interval: one for each path that it took, more
+// if it gave way to others and came again.
+type flowRecord struct{ path, packets uint64 }
 
-// lackingFlows takes from r the flows that the store has: they are written in pieces.
+// lackingFlows takes from r the flows that the store has: they are written in pieces, each with all records of a flow,
+// or all but those that gave way, which are in the first piece.
 func lackingFlows(ctx context.Context, r *telemetry.SoFar, to store.Backend) error {
 	a, err := to.Select(ctx,
 		fmt.Sprintf("SELECT flow, coalesce(path_id, 0), packets FROM flows_10s WHERE start = '%s'",
@@ -140,25 +141,22 @@ func lackingFlows(ctx context.Context, r *telemetry.SoFar, to store.Backend) err
 	if err != nil || len(a.Rows) == 0 {
 		return err
 	}
-	written := make(map[flowOnPath][]uint64, len(a.Rows)) // packets
+	written := make(map[uint64][]flowRecord, len(a.Rows)) // by flow
 	for _, row := range a.Rows {
-		k := flowOnPath{row[0].(uint64), row[1].(uint64)}
-		written[k] = append(written[k], row[2].(uint64))
+		flow := row[0].(uint64)
+		written[flow] = append(written[flow], flowRecord{row[1].(uint64), row[2].(uint64)})
 	}
-	has := func(f telemetry.FlowInterval, same func(packets uint64) bool) bool {
-		k := flowOnPath{f.Key.Hash(), f.Path}
-		i := slices.IndexFunc(written[k], same)
+	r.Flows = slices.DeleteFunc(r.Flows, func(f telemetry.FlowInterval) bool {
+		flow := f.Key.Hash()
+		i := slices.Index(written[flow], flowRecord{f.Path, f.Packets})
 		if i < 0 {
 			return false
 		}
-		written[k] = slices.Delete(written[k], i, i+1)
+		written[flow] = slices.Delete(written[flow], i, i+1)
 		return true
-	}
-	// What was written of a flow is what was noted of it, or, if it counted more after the last note, took the place of
-	// it.
-	r.Flows = slices.DeleteFunc(r.Flows,
-		func(f telemetry.FlowInterval) bool { return has(f, func(n uint64) bool { return n == f.Packets }) })
-	r.Flows = slices.DeleteFunc(r.Flows,
-		func(f telemetry.FlowInterval) bool { return has(f, func(n uint64) bool { return n > f.Packets }) })
+	})
+	// If the store has more of a flow, that counted on after the last note, and took the place of what was noted: with
+	// more packets, or on other paths, which packets have that waited for postcards.
+	r.Flows = slices.DeleteFunc(r.Flows, func(f telemetry.FlowInterval) bool { return len(written[f.Key.Hash()]) > 0 })
 	return nil
 }
