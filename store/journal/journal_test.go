@@ -313,6 +313,183 @@ func TestRecoverWaiting(t *testing.T) {
 	}
 }
 
+// TestRecoverAny: wherever a process is killed, and whatever of its last intervals the store took by then, each flow
+// and each table has what was noted last, or what was counted: never both, nor a part.
+func TestRecoverAny(t *testing.T) {
+	seed, all := test.Seed(t)
+	for i := range uint64(60) {
+		if !all && i%4 != seed%4 {
+			continue
+		}
+		t.Run(fmt.Sprint(i), func(t *testing.T) { recoverAny(t, rand.New(rand.NewPCG(i, 7))) })
+	}
+}
+
+func recoverAny(t *testing.T, g *rand.Rand) {
+	x := newTested()
+	for range 2 {
+		config := analyze.DefaultConfig()
+		config.MaxFlows = 60
+		x.collector.Owners = append(x.collector.Owners, analyze.NewShard(config))
+	}
+	x.intervals, x.g = analyze.NewIntervals(x.collector, nil, x.now), g
+	j, err := Open(filepath.Join(t.TempDir(), "journal"), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var given []*telemetry.Intervals
+	flows := uint16(1 + g.IntN(9))
+	for left := 1 + g.IntN(60); left > 0; left-- {
+		for until := x.now + g.Int64N(600e6); x.now < until; x.now += 1e6 + g.Int64N(4e6) {
+			x.report(uint16(flows))
+		}
+		if g.IntN(8) > 0 || left == 1 {
+			if err := j.Write(x.intervals.SoFar(x.now)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if left == 1 { // nothing was noted of what comes now
+			for range g.IntN(80) {
+				x.report(uint16(flows))
+			}
+			x.now += g.Int64N(700e6)
+		}
+		x.intervals.Look(x.now, func(v *telemetry.Intervals) { given = append(given, v) })
+	}
+	s, err := duckdb.Open(duckdb.DefaultConfig(t.TempDir()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	// Some of what was given is stored as a whole, and some tables of what follows.
+	whole := len(given) - g.IntN(min(len(given), 12)+1)
+	next := whole + g.IntN(len(given)-whole+1)
+	var some telemetry.Intervals
+	tables := g.IntN(7)
+	for i, table := range []func(to, v *telemetry.Intervals){
+		func(to, v *telemetry.Intervals) { to.Flows = append(to.Flows, v.Flows...) },
+		func(to, v *telemetry.Intervals) { to.Paths = append(to.Paths, v.Paths...) },
+		func(to, v *telemetry.Intervals) { to.Hops = append(to.Hops, v.Hops...) },
+		func(to, v *telemetry.Intervals) { to.Queues = append(to.Queues, v.Queues...) },
+		func(to, v *telemetry.Intervals) { to.Links = append(to.Links, v.Links...) },
+		func(to, v *telemetry.Intervals) { to.Drops = append(to.Drops, v.Drops...) },
+	} {
+		for _, v := range given[whole:next] {
+			if i < tables {
+				table(&some, v)
+			}
+		}
+	}
+	if err := s.Write(append(slices.Clone(given[:whole]), &some)); err != nil {
+		t.Fatal(err)
+	}
+	starts, err := files(j.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	noted := map[string][4]uint64{}
+	for _, start := range starts {
+		r, err := readFile(filepath.Join(j.dir, fmt.Sprint(prefix, start)), math.MaxUint64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		analyze.AddHosts(&r.Intervals, r.StartNs)
+		maps.Copy(noted, totals(&r.Intervals))
+	}
+	j.Close()
+	counted := &telemetry.Intervals{}
+	for _, v := range given {
+		join(counted, v)
+	}
+	x.intervals.Finish(x.now, func(v *telemetry.Intervals) { join(counted, v) })
+	if _, err := Recover(t.Context(), j.dir, math.MaxUint64, s,
+		func(r *telemetry.SoFar) { analyze.AddHosts(&r.Intervals, r.StartNs) }); err != nil {
+		t.Fatal(err)
+	}
+	want, got := totals(counted), stored(t, s)
+	for key, n := range got {
+		if n != want[key] && n != noted[key] {
+			t.Errorf("%s: stored %v, counted %v, noted %v", key, n, want[key], noted[key])
+		}
+	}
+	for key, n := range noted {
+		if _, ok := got[key]; !ok {
+			t.Errorf("%s: noted %v, and not stored", key, n)
+		}
+	}
+}
+
+// report processes a report of one of so many flows: of a whole path, or of one of the two nodes on it that tell of
+// each packet.
+func (t *tested) report(flows uint16) {
+	r := report(t.g, int(flows))
+	if r.Flow.SrcPort%2 == 1 {
+		r.NodeID = r.Hops[t.g.IntN(2)].NodeID
+		r.Flags, r.PacketID, r.Hops = telemetry.Tracked|telemetry.HasFlow, t.g.Uint64N(500), nil
+		r.Local = telemetry.Hop{Has: telemetry.HasNode, NodeID: r.NodeID}
+	}
+	b := telemetry.Batch{}
+	b.Add(r)
+	t.collector.Owners[r.Flow.ShardOf(len(t.collector.Owners))].(*analyze.Shard).Process(&b, t.now)
+}
+
+// totals are what records say of each flow and each table in an interval.
+func totals(v *telemetry.Intervals) map[string][4]uint64 {
+	all := map[string][4]uint64{}
+	add := func(key string, startNs int64, n ...uint64) {
+		key = fmt.Sprint(key, " ", startNs)
+		sum := all[key]
+		for i, n := range n {
+			sum[i] += n
+		}
+		all[key] = sum
+	}
+	for _, f := range v.Flows {
+		add(fmt.Sprint("flow ", f.Key.Hash()), f.StartNs, f.Reports, f.Packets)
+	}
+	for _, p := range v.Paths {
+		add("paths_10s", p.StartNs, p.Packets)
+	}
+	for _, h := range v.Hops {
+		add("hops_1s", h.StartNs, h.Packets)
+	}
+	for _, l := range v.Links {
+		add("links_10s", l.StartNs, l.Packets)
+	}
+	for _, d := range v.Drops {
+		add("drops_10s", d.StartNs, d.Packets)
+	}
+	for _, h := range v.Hosts {
+		add("hosts_10s", h.StartNs, h.Packets)
+	}
+	return all
+}
+
+// stored are the totals of a store.
+func stored(t *testing.T, s store.Backend) map[string][4]uint64 {
+	all := map[string][4]uint64{}
+	for _, table := range []string{"flows_10s", "paths_10s", "hops_1s", "links_10s", "drops_10s", "hosts_10s"} {
+		what, reports := "'"+table+"'", "0"
+		if table == "flows_10s" {
+			what, reports = "'flow ' || flow", "sum(reports)"
+		}
+		a, err := s.Select(t.Context(), fmt.Sprintf("SELECT %s AS what, start, CAST(%s AS UBIGINT), "+
+			"CAST(sum(packets) AS UBIGINT) FROM %s GROUP BY what, start", what, reports, table), math.MaxInt32)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range a.Rows {
+			key := fmt.Sprint(row[0], " ", row[1].(time.Time).UnixNano())
+			sums := [4]uint64{row[2].(uint64), row[3].(uint64)}
+			if table != "flows_10s" {
+				sums = [4]uint64{sums[1]}
+			}
+			all[key] = sums
+		}
+	}
+	return all
+}
+
 // broken is a store that does not answer.
 type broken struct{ store.Backend }
 
