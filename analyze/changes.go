@@ -26,9 +26,10 @@ type changeTable struct {
 	overflow uint64
 }
 
-// note counts that the flow with that key went from one path to another. One that goes to and fro counts once for each
-// way, until it is quiet.
-func (t *changeTable) note(key *telemetry.FlowKey, tag uint32, from, to *path, scanNs, nowNs int64) {
+// note counts that the flow with that key went from one path to another, with a packet that came at cameNs. One that
+// goes to and fro counts once for each way, until it is quiet.
+func (t *changeTable) note(key *telemetry.FlowKey, tag uint32, from, to *path, scanNs, nowNs, cameNs int64,
+) {
 	k, ok := parting(from.hops, to.hops)
 	if !ok {
 		return
@@ -39,7 +40,7 @@ func (t *changeTable) note(key *telemetry.FlowKey, tag uint32, from, to *path, s
 			t.overflow++
 			return
 		}
-		c = &scan.Change{First: nowNs}
+		c = &scan.Change{First: cameNs}
 		t.changes[k] = c
 	}
 	turned := turn{k, tag}
@@ -56,7 +57,7 @@ func (t *changeTable) note(key *telemetry.FlowKey, tag uint32, from, to *path, s
 	} else {
 		t.overflow++
 	}
-	c.Last, c.Flow, c.Path = nowNs, *key, to.hash
+	c.First, c.Last, c.Flow, c.Path = min(c.First, cameNs), max(c.Last, cameNs), *key, to.hash
 }
 
 // take returns what was counted since it was called last, and forgets flows that are quiet.
@@ -124,7 +125,8 @@ func (s *Shard) arrives(f *flow, place uint32, route []topology.HopKey, first *t
 		return
 	}
 	if before := &s.paths.paths[f.arrivedBy]; f.arrived && before.generation == f.arrivedGeneration {
-		if !before.partOf(route) { // not only more postcards than for the packets before, one of which was cut short
+		// not only more postcards than for the packets before, one of which was cut short, or others of one way
+		if !before.partOf(route) && !(before.postcards && p.postcards && before.agrees(route)) {
 			if before.hops[0].Node == route[0].Node && f.entered.after(first, nowNs) {
 				// A straggler by the path that the flow left, which is known unless no packet came by it before.
 				if f.pathChanges == 0 && !p.partOf(before.route()) {
@@ -149,7 +151,7 @@ func (s *Shard) turns(f *flow, from *path, place uint32, nowNs int64) {
 	f.pathChanges++
 	from.sinceScan.left++
 	from.sinceScan.to = place
-	s.changes.note(&f.key, f.tag, from, &s.paths.paths[place], s.scanNs, nowNs)
+	s.changes.note(&f.key, f.tag, from, &s.paths.paths[place], s.scanNs, nowNs, s.cameNs(nowNs))
 }
 
 // loops reports whether p comes to a node twice.

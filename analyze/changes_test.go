@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -214,6 +215,105 @@ func startChanges(t *testing.T) (packet func(ns int64, stamp uint64, hops int, p
 		}
 		if flows[0].PathChanges != want || noted != want {
 			t.Errorf("got %d changes of the path, %d by places, want %d", flows[0].PathChanges, noted, want)
+		}
+	}
+}
+
+// postcardsOf gives a shard those of a packet, of hops from first on, each with the TTL of its place.
+func postcardsOf(s *Shard, ns int64, packet uint64, first int, hops ...telemetry.Hop) {
+	b := telemetry.Batch{}
+	for i, h := range hops {
+		if h.NodeID == 0 {
+			continue // nobody knows what it told
+		}
+		h.Has |= telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort
+		b.Add(&telemetry.Report{
+			Flags: telemetry.Tracked | telemetry.HasFlow, TTL: uint8(63 - first - i), PacketID: packet,
+			Flow: telemetry.FlowKey{Protocol: 17, DstPort: 80}, Local: h, NodeID: h.NodeID, HasNodeID: true,
+		})
+	}
+	s.Process(&b, ns)
+}
+
+// Where postcards are lost, packets of one way show different parts of it: that is no change, as long as nothing that
+// they tell contradicts that.
+func TestPartsOfOneWay(t *testing.T) {
+	hop := func(node, in, out uint32) telemetry.Hop {
+		return telemetry.Hop{NodeID: node, IngressPort: in, EgressPort: out}
+	}
+	one, two, three, four := hop(1, 9, 1), hop(2, 1, 2), hop(3, 1, 2), hop(4, 1, 9)
+	lost := telemetry.Hop{}
+	type seen struct {
+		first int
+		hops  []telemetry.Hop
+	}
+	for name, c := range map[string]struct {
+		packets []seen
+		changes uint64
+	}{
+		"beginning and end": {[]seen{{0, []telemetry.Hop{one, two}}, {0, []telemetry.Hop{one, lost, three}}}, 0},
+		"overlapping":       {[]seen{{0, []telemetry.Hop{one, two}}, {1, []telemetry.Hop{two, three, four}}}, 0},
+		"one behind another": {
+			[]seen{{0, []telemetry.Hop{one}}, {2, []telemetry.Hop{three}}, {0, []telemetry.Hop{one, two, three, four}}},
+			0,
+		},
+		"by another port": {[]seen{{0, []telemetry.Hop{one, two}}, {0, []telemetry.Hop{hop(1, 9, 2), lost, three}}}, 1},
+		"another node":    {[]seen{{0, []telemetry.Hop{one, two}}, {0, []telemetry.Hop{one, hop(5, 1, 2), three}}}, 1},
+		"nearer":          {[]seen{{0, []telemetry.Hop{one, lost, three, four}}, {0, []telemetry.Hop{one, three}}}, 1},
+	} {
+		s := NewShard(DefaultConfig())
+		for i, p := range c.packets {
+			postcardsOf(s, second, uint64(i), p.first, p.hops...)
+			endWait(s, second)
+		}
+		if flows, _ := (&Collector{Owners: []Owner{s}}).Flows(FlowFilter{Limit: 1}); flows[0].PathChanges != c.changes {
+			t.Errorf("%s: %d changes of %+v", name, flows[0].PathChanges, flows[0].Paths)
+		}
+	}
+}
+
+// What postcards show happened when the first of a packet came, and not when they have waited for each other.
+func TestPostcardsTellWhenTheyCame(t *testing.T) {
+	s := NewShard(DefaultConfig())
+	c := &Collector{Owners: []Owner{s}}
+	log := eventlog.New(10)
+	scanner := NewScanner(c, log)
+	hop := func(node, in, out uint32) telemetry.Hop {
+		return telemetry.Hop{NodeID: node, IngressPort: in, EgressPort: out}
+	}
+	const came, turned, last = 10*second + 3, 11*second + 7, 12*second + 9
+	sent := []struct {
+		ns   int64
+		hops []telemetry.Hop
+	}{
+		{came, []telemetry.Hop{hop(1, 9, 1), hop(2, 1, 9)}},
+		{turned, []telemetry.Hop{hop(1, 9, 2), hop(3, 1, 9)}},
+		{last, []telemetry.Hop{hop(1, 9, 2), hop(3, 1, 2), hop(1, 3, 2), hop(3, 1, 9)}},
+	}
+	for ns, next := 9*second, 0; ns < 20*second; ns += second / 10 {
+		for ; next < len(sent) && sent[next].ns < ns; next++ {
+			postcardsOf(s, sent[next].ns, uint64(next), 0, sent[next].hops...)
+		}
+		s.Tick(ns)
+		scanner.Scan(ns)
+	}
+	list, _ := log.Events(nil, 10)
+	told := map[telemetry.EventKind]int64{}
+	for i := range list {
+		told[list[i].Kind] = list[i].Start.UnixNano()
+		if list[i].End == nil || !list[i].End.Equal(list[i].Start) {
+			t.Errorf("%v from %v to %v", list[i].Kind, list[i].Start, list[i].End)
+		}
+	}
+	want := map[telemetry.EventKind]int64{
+		telemetry.EventNewFlow: came, telemetry.EventPathChange: turned, telemetry.EventLoop: last,
+	}
+	if !maps.Equal(told, want) {
+		t.Errorf("events begin at %v, want %v", told, want)
+	}
+	for _, p := range c.Links() {
+		if from := p.First.UnixNano(); from != came && from != turned && from != last {
+			t.Errorf("link %v: first packet at %v", p.FromPort, from)
 		}
 	}
 }

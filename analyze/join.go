@@ -119,6 +119,8 @@ func (s *Shard) finish(p *join.Packet, nowNs int64, waited bool) {
 // joined adds the path of a packet to its flow.
 func (s *Shard) joined(f *flow, p *join.Packet, nowNs int64, waited bool) {
 	hops := p.Hops()
+	s.waitedNs = s.join.NowNs - p.FirstNs
+	defer func() { s.waitedNs = 0 }()
 	switch p.Kind {
 	case join.Stack:
 		s.observePath(f, hops, p.Bytes, nowNs, false)
@@ -141,7 +143,7 @@ func (s *Shard) joined(f *flow, p *join.Packet, nowNs int64, waited bool) {
 			known = append(known, hops[i])
 		}
 	}
-	s.probe, s.copied, s.alike, s.waitedNs = p.Probe, p.Copied, p.Alike, s.join.NowNs-p.FirstNs
+	s.probe, s.copied, s.alike = p.Probe, p.Copied, p.Alike
 	switch hops = known; {
 	case len(hops) == 0:
 	case !s.partOfPath(f, hops, nowNs):
@@ -152,9 +154,9 @@ func (s *Shard) joined(f *flow, p *join.Packet, nowNs int64, waited bool) {
 	case !waited:
 		s.pathOf(&f.paths[0]).hops[s.places[len(hops)-1]].part.Open++
 	default:
-		s.seenInPart(f, int(s.places[0]), int(s.places[len(hops)-1]), nowNs-s.waitedNs)
+		s.seenInPart(f, int(s.places[0]), int(s.places[len(hops)-1]), s.cameNs(nowNs))
 	}
-	s.probe, s.copied, s.alike, s.waitedNs = false, false, false, 0
+	s.probe, s.copied, s.alike = false, false, false
 	if !dropped && !p.Probe {
 		s.attackJoined(f, p, nowNs)
 	}
@@ -193,7 +195,7 @@ func (s *Shard) partOfPath(f *flow, hops []telemetry.Hop, nowNs int64) bool {
 	}
 	p.incomplete++
 	s.meet(p, fp)
-	p.last, fp.last = nowNs, nowNs
+	p.last, fp.last = max(p.last, s.cameNs(nowNs)), nowNs
 	p.touched = true
 	return true
 }

@@ -41,7 +41,7 @@ func (s *Shard) Observe(nowNs int64, hops int) *scan.Observation {
 		}
 	}
 	s.findings.Take(nowNs, func(f *finding.Finding) { o.Findings = append(o.Findings, s.findingOf(f)) })
-	o.NewFlows, o.LeftOut = s.newFlows.take()
+	o.NewFlows, o.LeftOut = s.newFlows.Take()
 	o.LeftOut += s.holes.Displaced
 	s.holes.Displaced = 0
 	return o

@@ -122,6 +122,32 @@ func (p *path) partOf(route []topology.HopKey) bool {
 	return len(p.hops) < len(route) || slices.ContainsFunc(p.hops, func(h pathHop) bool { return h.Missing > 0 })
 }
 
+// agrees reports whether packets of p and along route may have taken one way, of which some postcards are missing:
+// nothing that one of them tells contradicts the other.
+func (p *path) agrees(route []topology.HopKey) bool {
+	shift, anchored := 0, false // places along p that the same node is behind that along route
+	at := 0
+	for i := range p.hops {
+		h := &p.hops[i].HopKey
+		to := 0
+		for j := range route {
+			if r := &route[j]; h.Has&r.Has&telemetry.HasNode != 0 {
+				if same := h.Node == r.Node; same && !anchored {
+					shift, anchored = at-to, true
+				} else if anchored && same != (at == to+shift) {
+					return false
+				}
+				if h.Node == r.Node && *h != *r {
+					return false
+				}
+			}
+			to += max(int(route[j].Missing), 1)
+		}
+		at += max(int(h.Missing), 1)
+	}
+	return true
+}
+
 // route returns the elements of p.
 func (p *path) route() []topology.HopKey {
 	route := make([]topology.HopKey, len(p.hops))

@@ -95,7 +95,8 @@ func TestPartsOfPaths(t *testing.T) {
 	if len(paths) != 3 || got["beginning"] != 1 || got["end"] != 1 {
 		t.Errorf("%d paths, got %v, want one without its beginning and one without its end", len(paths), got)
 	}
-	if n := s.newFlows.nodes[scan.NewFlowKey{Node: 2, Known: true}]; n != nil {
+	nodes, _ := s.newFlows.Take()
+	if n := nodes[scan.NewFlowKey{Node: 2, Known: true}]; n != nil {
 		t.Errorf("%d flows begin at a node in the middle", n.Flows)
 	}
 }

@@ -133,11 +133,11 @@ type Shard struct {
 	held   int   // see Collector.Hold
 
 	// For a Scanner:
-	newFlows newFlowCounts
+	newFlows scan.NewFlowCounts
 	scanNs   int64 // time of the latest scan of the paths
 	// crowdedNs is when a packet last gave way to others before all of its postcards could be there.
 	crowdedNs int64
-	waitedNs  int64 // how long ago the first postcard of the packet at hand came
+	waitedNs  int64 // how long ago the first report of the packet at hand came, if it waited for others
 	hits      loss.Hits
 
 	route  [topology.MaxHops]topology.HopKey
@@ -162,8 +162,7 @@ func NewShard(c Config) *Shard {
 		outer: map[telemetry.FlowKey]telemetry.FlowKey{}, probes: map[telemetry.FlowKey]uint64{},
 		changes: changeTable{changes: map[scan.ChangeKey]*scan.Change{}, turned: map[turn]int64{}},
 		policy:  c.Policy, findings: finding.New(scan.QuietNs), checksums: checksum.New(), holes: loss.NewHoles(),
-		newFlows: newFlowCounts{nodes: map[scan.NewFlowKey]*scan.NewFlows{}},
-		sampled:  sampled.New(c.MaxSampled), counted: portcount.New(),
+		sampled: sampled.New(c.MaxSampled), counted: portcount.New(),
 		inner: topology.Inner{}, reporting: reporting.New(c.MaxFlows),
 		attacks: attackCounts{counts: attack.NewCounts(c.MaxTargets, c.HashSeed)},
 	}
@@ -624,7 +623,7 @@ func (s *Shard) observePath(f *flow, hops []telemetry.Hop, bytes uint32, nowNs i
 	p.touched = true
 	p.packets++
 	s.meet(p, fp)
-	p.last = nowNs
+	p.last = max(p.last, s.cameNs(nowNs))
 	p.uncertain = p.uncertain || uncertain
 	fp.packets++
 	fp.last = nowNs
@@ -666,16 +665,20 @@ func (s *Shard) observePath(f *flow, hops []telemetry.Hop, bytes uint32, nowNs i
 	}
 }
 
+// cameNs is when the first report of the packet at hand came.
+func (s *Shard) cameNs(nowNs int64) int64 { return nowNs - s.waitedNs }
+
 // apart reports whether the packet at hand says nothing of the path of its flow. A copy takes another way than the
 // packet that it was made of, and may come first. Of a flow of which nothing but probes is known, they tell the path.
 func (s *Shard) apart(f *flow) bool { return s.copied || s.probe && f.packets > 0 }
 
 // observeProbe records the path along hops of a copy or a probe for all flows together.
 func (s *Shard) observeProbe(hops []telemetry.Hop, nowNs int64) {
-	p := &s.paths.paths[s.paths.get(s.routeOf(hops), nowNs)]
+	cameNs := s.cameNs(nowNs)
+	p := &s.paths.paths[s.paths.get(s.routeOf(hops), cameNs)]
 	p.touched = true
 	p.packets++
-	p.last = nowNs
+	p.last = max(p.last, cameNs)
 	var unused hopStat
 	next := 0
 	for i := range p.hops {
@@ -720,9 +723,10 @@ func (s *Shard) takes(f *flow, hops []telemetry.Hop, nowNs int64) *path {
 		}
 	} else if !s.probe && (len(route) == 1 && route[0].Has&telemetry.HasNode == 0 ||
 		!s.inner.Begins(&route[0])) { // else its beginning is not known
-		s.newFlows.note(&route[0], &f.key, nowNs)
+		// Of packets that wait, a later one may be the first of which all has come.
+		s.newFlows.Note(&route[0], &f.key, max(f.first, s.cameNs(nowNs)-s.join.WindowNs))
 	}
-	place := s.paths.get(route, nowNs)
+	place := s.paths.get(route, s.cameNs(nowNs))
 	p := &s.paths.paths[place]
 	if p.flows++; p.packets+p.incomplete == 0 {
 		s.inner.Learn(hops)
@@ -745,7 +749,7 @@ func (s *Shard) takes(f *flow, hops []telemetry.Hop, nowNs int64) *path {
 	copy(f.paths[1:], f.paths[:])
 	f.paths[0] = flowPath{
 		path: place, generation: p.generation, hops: uint8(len(route)), used: true,
-		block: s.slab.take(len(route)), first: nowNs,
+		block: s.slab.take(len(route)), first: s.cameNs(nowNs),
 	}
 	f.weight = s.attacks.weightOf(&route[0])
 	return p

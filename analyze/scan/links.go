@@ -339,8 +339,11 @@ func (d *linkDetector) noteLost(k topology.LinkKey) {
 		c = at
 	}
 	sinceNs := l.last
+	if l.byCards { // they have waited for each other
+		sinceNs -= d.waitedNs
+	}
 	if c.Packets > 0 { // in the scan that saw it last, or later
-		sinceNs = max(min(c.SinceNs, l.last), l.last-ScanNs-l.lateNs())
+		sinceNs = max(min(c.SinceNs, sinceNs), l.last-ScanNs-l.lateNs())
 	}
 	d.log.Note(linkLost(k), sinceNs, d.nowNs, c.Packets, func(e *telemetry.Event) {
 		e.Severity = telemetry.Warning

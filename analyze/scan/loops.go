@@ -82,11 +82,11 @@ func (d *loopDetector) observe(o *Observation) {
 	d.waitedNs = o.WaitedNs
 	for i := range o.Paths {
 		p := &o.Paths[i]
-		waitedNs := int64(0)
+		sinceNs := d.lastNs
 		if p.Postcards { // these wait for each other
-			waitedNs = d.waitedNs
+			sinceNs -= d.waitedNs
 		}
-		d.loop(p, max(p.FirstNs, d.lastNs)-waitedNs, p.LastNs-waitedNs)
+		d.loop(p, max(p.FirstNs, sinceNs), p.LastNs)
 	}
 }
 

@@ -148,6 +148,40 @@ func (n *NewFlows) merge(o *NewFlows) {
 	n.First, n.Last = min(n.First, o.First), max(n.Last, o.Last)
 }
 
+// maxNewFlowNodes bounds the nodes at which new flows are counted between two scans.
+const maxNewFlowNodes = 1024
+
+// NewFlowCounts counts new flows by the node at which they come in, until a Scanner takes them.
+type NewFlowCounts struct {
+	nodes    map[NewFlowKey]*NewFlows
+	overflow uint64 // flows at nodes for which there was no room
+}
+
+// Note counts a flow that was seen at an element for the first time, at firstNs.
+func (t *NewFlowCounts) Note(at *topology.HopKey, flow *telemetry.FlowKey, firstNs int64) {
+	k := NewFlowKey{Node: at.Node, Known: at.Has&telemetry.HasNode != 0}
+	n := t.nodes[k]
+	if n == nil {
+		if len(t.nodes) >= maxNewFlowNodes {
+			t.overflow++
+			return
+		}
+		if t.nodes == nil {
+			t.nodes = map[NewFlowKey]*NewFlows{}
+		}
+		n = &NewFlows{First: firstNs, Last: firstNs, Flow: *flow}
+		t.nodes[k] = n
+	}
+	n.merge(&NewFlows{Flows: 1, First: firstNs, Last: firstNs, Flow: *flow})
+}
+
+// Take returns what was counted, and for how many flows there was no room, and begins anew.
+func (t *NewFlowCounts) Take() (nodes map[NewFlowKey]*NewFlows, overflow uint64) {
+	nodes, overflow = t.nodes, t.overflow
+	*t = NewFlowCounts{}
+	return nodes, overflow
+}
+
 // Ended is what flows tell of paths that they took last.
 type Ended struct {
 	Flows   int

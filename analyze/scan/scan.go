@@ -91,14 +91,18 @@ const (
 // QuietNs is how long nothing happens before an event is over.
 const QuietNs = 3 * int64(time.Second)
 
+// quietPathNs is the same of what paths show: postcards wait for each other for half a second, up to the next tick.
+const quietPathNs = QuietNs + 6*TickNs
+
 // quietOf are the kinds of events that end when nothing happens for so long. Who finds the others ends them.
 var quietOf = map[telemetry.EventKind]int64{
-	telemetry.EventLoop: QuietNs, telemetry.EventDropStorm: QuietNs, telemetry.EventPathChange: QuietNs,
+	telemetry.EventLoop: quietPathNs, telemetry.EventPathChange: quietPathNs, telemetry.EventNewFlow: quietPathNs,
+	telemetry.EventDropStorm:  QuietNs,
 	telemetry.EventReportLoss: QuietNs, telemetry.EventHopLimit: QuietNs, telemetry.EventMTUExceeded: QuietNs,
 	telemetry.EventHopWithoutINT: QuietNs, telemetry.EventMalformed: QuietNs,
 	telemetry.EventUnexpectedNode: QuietNs, telemetry.EventPathNotAllowed: QuietNs,
 	telemetry.EventWaypointMissed: QuietNs, telemetry.EventImplausible: QuietNs,
-	telemetry.EventDuplicateNode: QuietNs, telemetry.EventContradiction: QuietNs, telemetry.EventNewFlow: QuietNs,
+	telemetry.EventDuplicateNode: QuietNs, telemetry.EventContradiction: QuietNs,
 	telemetry.EventECMPImbalance: QuietNs, telemetry.EventGrayFailure: loss.QuietNs,
 	telemetry.EventBlackhole: QuietNs + ScanNs, // a silent one is noted a scan later
 }

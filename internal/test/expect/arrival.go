@@ -11,6 +11,7 @@ type arrival struct {
 	// when the first of them came into the network, ns, by the clock of its first switch; nil: it did not say
 	entered *uint64
 	atNs    int64 // when that packet was noticed
+	cards   bool  // each switch tells of packets, and may not tell of some
 }
 
 // turns notes that a packet arrived by p, which another path was before, and reports whether the path has changed. What
@@ -23,12 +24,15 @@ func (a *arrival) turns(p *path, first *sight, nowNs int64) bool {
 	changed := false
 	if a.by != nil {
 		stamped := a.entered != nil && first.has&telemetry.HasIngressTime != 0 && nowNs-a.atNs < overtakenNs
+		if a.cards && !a.by.partOf(p) && a.by.agrees(p) {
+			stamped = false
+		}
 		if stamped && int64(first.ingress-*a.entered) < 0 && a.by.elements[0].node == p.elements[0].node {
 			return false
 		}
-		changed = !a.by.partOf(p)
+		changed = !a.by.partOf(p) && !(a.cards && a.by.agrees(p))
 	}
-	*a = arrival{by: p, atNs: nowNs}
+	*a = arrival{by: p, atNs: nowNs, cards: a.cards}
 	if first.has&telemetry.HasIngressTime != 0 {
 		a.entered = &first.ingress
 	}

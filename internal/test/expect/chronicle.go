@@ -10,19 +10,20 @@ import (
 )
 
 // A Chronicle is what a collector has to count in each interval of time, of a network with INT-MD that reports every
-// packet. It takes the truth while it is written, as fabric.Options.Truth, and keeps what is in the network and the
-// sums, so that runs may be long. It is not for concurrent use.
+// packet; in the other modes, the events and bursts that it has to tell. It takes the truth while it is written, as
+// fabric.Options.Truth, and keeps what is in the network and the sums, so that runs may be long. It is not for
+// concurrent use.
 type Chronicle struct {
 	options Options
 	ticksNs int64 // how often the collector is told the time
 	truth   Truth
 
 	epochNs, tickNs int64
-	nowNs           int64 // of the report, or of the tick, at which something is noticed
 	open            map[uint64][]*Report
 	identities      []uint64         // of the reports that follow
 	postcards       []*waitingPacket // the first waits longest
 	waiting         map[waitingKey]*waitingPacket
+	told            map[uint64]*waitingPacket // by packet, of those in the network of which all switches tell
 	flows           map[uint32]*chronicleFlow
 	routes          map[string]*chronicleRoute
 	exporters       map[uint32]*exporter
@@ -86,13 +87,15 @@ type chronicleFlow struct {
 	on          map[routeTen]uint64 // packets by path
 }
 
-// A waitingPacket is one that its first switch told of, with a postcard; nobody else does.
+// A waitingPacket is one that its first switch told of, with a postcard; nobody else does, if there are stacks.
 type waitingPacket struct {
 	waitingKey
-	bytes uint64
-	at    sight
-	dueNs int64
-	done  bool
+	bytes  uint64
+	sights []sight
+	behind bool // the switch where it came in has not told of it, or told later
+	part   bool // not all switches that it came to have told of it
+	dueNs  int64
+	done   bool
 }
 
 // A waitingKey is what packets are told apart by: one that was dropped where it came in is none that left.
@@ -114,7 +117,7 @@ func NewChronicle(o Options, tick time.Duration) *Chronicle {
 			Packets: map[uint64][]*Visit{}, hostPorts: map[[2]uint32]bool{}, rates: map[[2]uint32]uint64{},
 		},
 		open: map[uint64][]*Report{}, flows: map[uint32]*chronicleFlow{}, routes: map[string]*chronicleRoute{},
-		waiting: map[waitingKey]*waitingPacket{}, exporters: map[uint32]*exporter{},
+		waiting: map[waitingKey]*waitingPacket{}, told: map[uint64]*waitingPacket{}, exporters: map[uint32]*exporter{},
 		hops: map[placeSecond]*telemetry.HopInterval{}, queues: map[placeSecond]*telemetry.QueueInterval{},
 		links: map[linkTen]*telemetry.LinkInterval{}, drops: map[dropTen]uint64{},
 		ledger:    map[nodeTen]*telemetry.ExporterInterval{},
@@ -146,11 +149,10 @@ func (c *Chronicle) Record(record truth.Record) error {
 	case *truth.Drop:
 		d := *r
 		if d.Place == "host" || d.Place == "link" {
-			if d.Reason == "gray_link" && d.Length > lengthWithoutData {
+			if d.Reason == "gray_link" && (d.Length > lengthWithoutData || c.options.Mode != MD) {
 				c.grayLosses = append(c.grayLosses, grayLoss{c.epochNs + d.TimeNs, d.Link, d.Flow})
 			}
-			delete(c.truth.Packets, d.Packet)
-			delete(c.fates, d.Packet)
+			c.forget(d.Packet)
 			return nil
 		}
 		c.visit(&Visit{Packet: d.Packet, Flow: d.Flow, Drop: &d})
@@ -181,10 +183,16 @@ func (c *Chronicle) visit(v *Visit) {
 		if len(c.open[v.Packet]) == 0 && (v.Drop == nil || v.Drop.Seen) {
 			c.unreported++
 		}
-		delete(c.truth.Packets, v.Packet)
-		delete(c.fates, v.Packet)
+		c.forget(v.Packet)
 	}
 	delete(c.open, v.Packet)
+}
+
+// forget forgets a packet that left the network, or was lost there.
+func (c *Chronicle) forget(packet uint64) {
+	delete(c.truth.Packets, packet)
+	delete(c.fates, packet)
+	delete(c.told, packet)
 }
 
 // report takes a report, at its time. What waits longer than the window is over, as a collector finds when it is told
@@ -192,7 +200,6 @@ func (c *Chronicle) visit(v *Visit) {
 func (c *Chronicle) report(r *Report, v *Visit) {
 	nowNs := c.epochNs + r.TimeNs
 	c.pass(nowNs)
-	c.nowNs = nowNs
 	c.account(r, nowNs)
 	if r.Lost {
 		return
@@ -208,12 +215,15 @@ func (c *Chronicle) report(r *Report, v *Visit) {
 		c.happened(subject{kind: telemetry.EventDropStorm, node: s.node, port: s.out, reason: v.Drop.Code}, nowNs, 1)
 	}
 	bytes := (&collector{Truth: &c.truth, Options: &c.options}).bytes(v)
-	if v.Index == 0 { // there is no stack yet
+	switch {
+	case c.options.Mode != MD:
+		c.postcard(v, bytes, nowNs)
+	case v.Index == 0: // there is no stack yet
 		c.wait(&waitingPacket{
-			waitingKey: waitingKey{v.Flow, identity, v.Drop != nil}, bytes: bytes, at: c.options.sight(v),
+			waitingKey: waitingKey{v.Flow, identity, v.Drop != nil}, bytes: bytes, sights: []sight{c.options.sight(v)},
 			dueNs: nowNs + joinWindowNs,
 		}, nowNs)
-	} else {
+	default:
 		count(ten, bytes, v.Drop != nil)
 		if c.options.MaxHops > 0 && v.Index > c.options.MaxHops {
 			last := c.truth.Packets[v.Packet][c.options.MaxHops-1].Hop
@@ -226,7 +236,7 @@ func (c *Chronicle) report(r *Report, v *Visit) {
 				sights = append(sights, c.options.sight(before))
 			}
 		}
-		c.observe(f, append(c.options.behindLimit(sights, v), c.options.sight(v)), nowNs)
+		c.observe(f, append(c.options.behindLimit(sights, v), c.options.sight(v)), nowNs, nowNs)
 	}
 	c.sweep(nowNs, nowNs)
 }
@@ -234,7 +244,6 @@ func (c *Chronicle) report(r *Report, v *Visit) {
 // pass tells the time up to nowNs. What is over when an interval ends belongs to that interval.
 func (c *Chronicle) pass(nowNs int64) {
 	for ; c.tickNs <= nowNs; c.tickNs += c.ticksNs {
-		c.nowNs = c.tickNs
 		c.sweep(c.tickNs, c.tickNs-1)
 	}
 }
@@ -256,15 +265,48 @@ func (c *Chronicle) wait(p *waitingPacket, nowNs int64) {
 	c.postcards = append(c.postcards, p)
 }
 
+// postcard takes the report of one switch, where all of them tell of a packet.
+func (c *Chronicle) postcard(v *Visit, bytes uint64, nowNs int64) {
+	p := c.told[v.Packet]
+	if p == nil {
+		p = &waitingPacket{
+			waitingKey: waitingKey{flow: v.Flow}, bytes: bytes, behind: v.Index > 0, dueNs: nowNs + joinWindowNs,
+		}
+		c.told[v.Packet] = p
+		c.postcards = append(c.postcards, p)
+	}
+	p.sights = append(p.sights, c.options.sight(v))
+	p.dropped = v.Drop != nil
+	p.part = !p.dropped && !c.truth.IsSink(v) || len(p.sights) <= v.Index
+}
+
 func (c *Chronicle) finish(p *waitingPacket, atNs int64) {
 	if p.done {
 		return
 	}
 	p.done = true
-	delete(c.waiting, p.waitingKey)
 	f := c.flow(p.flow)
 	count(f.ten(atNs), p.bytes, p.dropped)
-	c.observe(f, []sight{p.at}, atNs)
+	if c.options.Mode == MD {
+		delete(c.waiting, p.waitingKey)
+	}
+	cameNs := p.dueNs - joinWindowNs
+	if p.behind && f.seenNs == 0 { // where it comes from is not known
+		f.seenNs = cameNs
+	}
+	if p.part && f.route != nil {
+		if _, ok := f.route.fit(p.sights); ok {
+			return
+		}
+	}
+	c.observe(f, p.sights, atNs, cameNs)
+}
+
+// saw notes where a packet came into the network, if it is the first of its flow.
+func (f *chronicleFlow) saw(first *sight, cameNs int64) {
+	if f.seenNs == 0 || cameNs < f.seenNs {
+		f.seenNs, f.seenAt = cameNs, first.node
+	}
 }
 
 // account notes what became of a report. A loss shows with the next report that arrives.
@@ -294,17 +336,16 @@ func (c *Chronicle) account(r *Report, nowNs int64) {
 	x.pending = 0
 }
 
-// observe notes that a packet took a path and what it met there.
-func (c *Chronicle) observe(f *chronicleFlow, sights []sight, nowNs int64) {
+// observe notes that a packet took a path and what it met there. What it shows happened when the first report of it
+// came.
+func (c *Chronicle) observe(f *chronicleFlow, sights []sight, nowNs, cameNs int64) {
 	r := c.route(f, sights)
-	if f.seenNs == 0 {
-		f.seenNs, f.seenAt = c.nowNs, sights[0].node
-	}
-	c.looped(&r.path, nowNs)
+	f.saw(&sights[0], cameNs)
+	c.looped(&r.path, cameNs)
 	if again := f.route == r; !again && !r.elements[len(r.elements)-1].dropped() {
 		if before := f.arrival.by; f.arrival.turns(&r.path, &sights[0], nowNs) {
 			f.ten(nowNs).PathChanges++
-			c.turned(before, &r.path, c.nowNs)
+			c.turned(before, &r.path, cameNs)
 		}
 		if f.arrival.by == &r.path {
 			f.last = r
@@ -314,6 +355,9 @@ func (c *Chronicle) observe(f *chronicleFlow, sights []sight, nowNs int64) {
 		}
 	}
 	f.route = r
+	if c.options.Mode != MD {
+		return // sums are those of a collector
+	}
 	ten, second := startOf(nowNs, telemetry.FlowIntervalNs), startOf(nowNs, telemetry.HopIntervalNs)
 	p := r.tens[ten]
 	if p == nil {
@@ -403,7 +447,7 @@ func (c *Chronicle) meet(s *sight, second int64) {
 
 // route returns the way along sights, which is seldom another than that of the packet of the flow before.
 func (c *Chronicle) route(f *chronicleFlow, sights []sight) *chronicleRoute {
-	list, _ := elements(sights, false)
+	list, _ := elements(sights, c.options.Mode != MD)
 	if f.route != nil && slices.Equal(f.route.elements, list) {
 		return f.route
 	}
@@ -420,7 +464,10 @@ func (c *Chronicle) route(f *chronicleFlow, sights []sight) *chronicleRoute {
 func (c *Chronicle) flow(number uint32) *chronicleFlow {
 	f := c.flows[number]
 	if f == nil {
-		f = &chronicleFlow{tens: map[int64]*telemetry.FlowInterval{}, on: map[routeTen]uint64{}}
+		f = &chronicleFlow{
+			tens: map[int64]*telemetry.FlowInterval{}, on: map[routeTen]uint64{},
+			arrival: arrival{cards: c.options.Mode != MD},
+		}
 		c.flows[number] = f
 	}
 	return f

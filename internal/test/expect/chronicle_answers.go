@@ -86,6 +86,9 @@ func (c *Chronicle) flowIntervals() (list []telemetry.FlowInterval) {
 		}
 	}
 	for _, f := range seen {
+		if f.seenAt == 0 {
+			continue
+		}
 		c.happened(subject{kind: telemetry.EventNewFlow, node: f.seenAt}, f.seenNs, 1)
 	}
 	return list

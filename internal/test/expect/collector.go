@@ -60,7 +60,10 @@ func (c *collector) flow(number uint32) *flow {
 	name := endpointsName(&e)
 	f := c.flows[name]
 	if f == nil {
-		f = &flow{Endpoints: e, outer: outer, dscp: record.DSCP, taken: map[*path]uint64{}}
+		f = &flow{
+			Endpoints: e, outer: outer, dscp: record.DSCP, taken: map[*path]uint64{},
+			arrival: arrival{cards: c.Mode != MD},
+		}
 		c.flows[name] = f
 		c.order = append(c.order, f)
 	}

@@ -87,11 +87,13 @@ type grayLoss struct {
 	flow uint32
 }
 
-// lostBetween are the packets of TCP that a gray link lost, the first first: only TCP says that a packet was lost, and
-// only if there was data in it. Call it at the end of a run, when the protocols of all flows are known.
+// lostBetween are the packets that a gray link lost and that something tells of, the first first: with stacks only TCP
+// says that a packet was lost, and only if there was data in it. Call it at the end of a run, when the protocols of all
+// flows are known.
 func (c *Chronicle) lostBetween(link string, fromNs, toNs int64) (list []grayLoss) {
 	for _, l := range c.grayLosses {
-		if l.link == link && l.atNs >= fromNs && l.atNs < toNs && isTCP(c.truth.Flows[l.flow]) {
+		if l.link == link && l.atNs >= fromNs && l.atNs < toNs &&
+			(c.options.Mode != MD || isTCP(c.truth.Flows[l.flow])) {
 			list = append(list, l)
 		}
 	}

@@ -38,8 +38,9 @@ func (c *Chronicle) turned(from, to *path, atNs int64) {
 	for i < len(from.elements) && i < len(to.elements) && from.elements[i] == to.elements[i] {
 		i++
 	}
-	if i == min(len(from.elements), len(to.elements)) || from.elements[i].node != to.elements[i].node {
-		return // they came into the network elsewhere
+	if i == min(len(from.elements), len(to.elements)) || from.elements[i].node != to.elements[i].node ||
+		from.elements[i].missing+to.elements[i].missing > 0 {
+		return // they came into the network elsewhere, or nobody tells where they part
 	}
 	s := subject{
 		kind: telemetry.EventPathChange, node: from.elements[i].node, port: from.elements[i].out,
@@ -56,7 +57,7 @@ func (c *Chronicle) turned(from, to *path, atNs int64) {
 func (c *Chronicle) looped(p *path, atNs int64) {
 	for i := range p.elements {
 		for j := range i {
-			if p.elements[j].node == p.elements[i].node && (j < i-1 || !p.elements[i].dropped()) {
+			if s := &p.elements[i]; s.missing == 0 && p.elements[j].node == s.node && (j < i-1 || !s.dropped()) {
 				c.happened(subject{kind: telemetry.EventLoop, node: p.elements[i].node}, atNs, 1)
 				return
 			}

@@ -38,6 +38,44 @@ func (p *path) partOf(o *path) bool {
 	return gaps || len(p.elements) < len(o.elements)
 }
 
+// agrees says whether p and o may be one way, of which different switches told: where they have a switch in common, all
+// that is known beside it is the same, and without one nothing is known.
+func (p *path) agrees(o *path) bool {
+	places := func(p *path) (at map[int]element, of map[uint32]int) {
+		at, of = map[int]element{}, map[uint32]int{}
+		place := 0
+		for _, e := range p.elements {
+			if e.missing == 0 {
+				at[place], of[e.node] = e, place
+			}
+			place += max(e.missing, 1)
+		}
+		return at, of
+	}
+	here, placeOf := places(p)
+	there, otherPlaceOf := places(o)
+	for node, place := range placeOf {
+		other, ok := otherPlaceOf[node]
+		if !ok {
+			continue
+		}
+		for at, e := range here {
+			if x, ok := there[at-place+other]; ok && x != e {
+				return false
+			}
+			if at, ok := otherPlaceOf[e.node]; ok && there[at] != e {
+				return false
+			}
+		}
+		for node, at := range placeOf { // each of them as far away
+			if x, ok := otherPlaceOf[node]; ok && x-other != at-place {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // fit returns the places on p of what came of a packet of which postcards are missing; false if it took another path.
 // TTLs tell how far apart two of them are.
 func (p *path) fit(sights []sight) (places []int, ok bool) {

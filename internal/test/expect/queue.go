@@ -40,7 +40,7 @@ const keptNs = 20e9
 // enqueue notes what a visit says of a queue.
 func (c *Chronicle) enqueue(v *Visit, told bool) {
 	f := c.fates[v.Packet]
-	if f == nil {
+	if f == nil || c.options.Mode != MD { // each switch tells what it saw
 		f = &fate{}
 		c.fates[v.Packet] = f
 	}
