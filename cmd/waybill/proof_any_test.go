@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -54,6 +55,49 @@ func TestStoreAnyAnswers(t *testing.T) {
 			t.Parallel()
 			file, text := drawn(t, r)
 			proveStore(t, file, 6*time.Second, true)
+			if t.Failed() {
+				t.Log(text)
+			}
+		})
+	}
+}
+
+// TestPostcardsAnyEvents: with postcards, every event that is told of such a network is one that happened, and every
+// burst is told of as it was.
+func TestPostcardsAnyEvents(t *testing.T) {
+	if test.RaceDetector {
+		t.Skip("ten times as slow, and nothing here runs side by side")
+	}
+	seed, all := test.Seed(t)
+	n := uint64(2)
+	if all {
+		seed, n = 0, 100
+	}
+	d := &dialects[slices.IndexFunc(dialects, func(d dialectOfProof) bool { return d.name == "XD" })]
+	for seed := n * seed; n > 0; seed, n = seed+1, n-1 {
+		r := rand.New(rand.NewPCG(seed, 2))
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			file, text := drawn(t, r)
+			const duration = 6 * time.Second
+			p, f := newStoreProof(t, file, duration, d)
+			defer func() { p.stop() }()
+			if err := f.Run(t.Context(), duration); err != nil {
+				t.Fatal(err)
+			}
+			if err := f.Close(); err != nil {
+				t.Fatal(err)
+			}
+			begin, end := midnight.Add(-duration/2), midnight.Add(20*time.Second)
+			if err := p.pass(end.UnixNano()); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := p.truth.Intervals(end.UnixNano()); err != nil {
+				t.Fatal(err)
+			}
+			told := p.ask("events", begin, end, nil).told
+			p.compareEvents(told, true)
+			p.compareBursts(begin, end, told)
 			if t.Failed() {
 				t.Log(text)
 			}
