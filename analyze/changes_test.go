@@ -226,7 +226,10 @@ func postcardsOf(s *Shard, ns int64, packet uint64, first int, hops ...telemetry
 		if h.NodeID == 0 {
 			continue // nobody knows what it told
 		}
-		h.Has |= telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort
+		h.Has |= telemetry.HasNode
+		if h.IngressPort > 0 {
+			h.Has |= telemetry.HasIngressPort | telemetry.HasEgressPort
+		}
 		b.Add(&telemetry.Report{
 			Flags: telemetry.Tracked | telemetry.HasFlow, TTL: uint8(63 - first - i), PacketID: packet,
 			Flow: telemetry.FlowKey{Protocol: 17, DstPort: 80}, Local: h, NodeID: h.NodeID, HasNodeID: true,
@@ -247,19 +250,20 @@ func TestPartsOfOneWay(t *testing.T) {
 		first int
 		hops  []telemetry.Hop
 	}
+	way := func(first int, hops ...telemetry.Hop) seen { return seen{first, hops} }
 	for name, c := range map[string]struct {
 		packets []seen
 		changes uint64
 	}{
-		"beginning and end": {[]seen{{0, []telemetry.Hop{one, two}}, {0, []telemetry.Hop{one, lost, three}}}, 0},
-		"overlapping":       {[]seen{{0, []telemetry.Hop{one, two}}, {1, []telemetry.Hop{two, three, four}}}, 0},
-		"one behind another": {
-			[]seen{{0, []telemetry.Hop{one}}, {2, []telemetry.Hop{three}}, {0, []telemetry.Hop{one, two, three, four}}},
-			0,
+		"beginning and end":  {[]seen{way(0, one, two), way(0, one, lost, three)}, 0},
+		"overlapping":        {[]seen{way(0, one, two), way(1, two, three, four)}, 0},
+		"one behind another": {[]seen{way(0, one), way(2, three), way(0, one, two, three, four)}, 0},
+		"by another port":    {[]seen{way(0, one, two), way(0, hop(1, 9, 2), lost, three)}, 1},
+		"another node":       {[]seen{way(0, one, two), way(0, one, hop(5, 1, 2), three)}, 1},
+		"nearer":             {[]seen{way(0, one, lost, three, four), way(0, one, three)}, 1},
+		"in elsewhere, without ports": {
+			[]seen{way(0, hop(1, 0, 0), hop(2, 0, 0)), way(0, hop(3, 0, 0), hop(2, 0, 0))}, 1,
 		},
-		"by another port": {[]seen{{0, []telemetry.Hop{one, two}}, {0, []telemetry.Hop{hop(1, 9, 2), lost, three}}}, 1},
-		"another node":    {[]seen{{0, []telemetry.Hop{one, two}}, {0, []telemetry.Hop{one, hop(5, 1, 2), three}}}, 1},
-		"nearer":          {[]seen{{0, []telemetry.Hop{one, lost, three, four}}, {0, []telemetry.Hop{one, three}}}, 1},
 	} {
 		s := NewShard(DefaultConfig())
 		for i, p := range c.packets {

@@ -126,24 +126,24 @@ func (p *path) partOf(route []topology.HopKey) bool {
 // nothing that one of them tells contradicts the other.
 func (p *path) agrees(route []topology.HopKey) bool {
 	shift, anchored := 0, false // places along p that the same node is behind that along route
-	at := 0
-	for i := range p.hops {
-		h := &p.hops[i].HopKey
-		to := 0
-		for j := range route {
-			if r := &route[j]; h.Has&r.Has&telemetry.HasNode != 0 {
-				if same := h.Node == r.Node; same && !anchored {
-					shift, anchored = at-to, true
-				} else if anchored && same != (at == to+shift) {
+	for range 2 {               // the first time finds one
+		at := 0
+		for i := range p.hops {
+			h, to := &p.hops[i].HopKey, 0
+			for j := range route {
+				r := &route[j]
+				same := h.Node == r.Node
+				switch {
+				case h.Has&r.Has&telemetry.HasNode == 0: // one of them is not known
+				case !anchored:
+					shift, anchored = at-to, same
+				case same != (at == to+shift) || same && *h != *r:
 					return false
 				}
-				if h.Node == r.Node && *h != *r {
-					return false
-				}
+				to += max(int(r.Missing), 1)
 			}
-			to += max(int(route[j].Missing), 1)
+			at += max(int(h.Missing), 1)
 		}
-		at += max(int(h.Missing), 1)
 	}
 	return true
 }
