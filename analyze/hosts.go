@@ -39,7 +39,7 @@ func (s *Shard) addHosts(to *topology.Hosts) {
 
 // takeEnds adds both ends of a flow on a path: the source at its first node, the destination at its last one.
 func (s *Shard) takeEnds(h *topology.Hosts, f *flow, fp *flowPath, p *path) {
-	seen := topology.Seen{Packets: uint64(fp.packets), First: fp.first, Last: min(fp.last, f.last), Ends: 1}
+	seen := topology.Seen{Packets: uint64(fp.packets), First: fp.first, Last: fp.last, Ends: 1}
 	outer, tunnelled := s.outer[f.key]
 	if first := &p.hops[0].HopKey; first.Has&telemetry.HasNode != 0 {
 		at := first.Ingress()

@@ -749,7 +749,7 @@ func (s *Shard) takes(f *flow, hops []telemetry.Hop, nowNs int64) *path {
 	copy(f.paths[1:], f.paths[:])
 	f.paths[0] = flowPath{
 		path: place, generation: p.generation, hops: uint8(len(route)), used: true,
-		block: s.slab.take(len(route)), first: s.cameNs(nowNs),
+		block: s.slab.take(len(route)), first: nowNs,
 	}
 	f.weight = s.attacks.weightOf(&route[0])
 	return p

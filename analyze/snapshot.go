@@ -263,7 +263,7 @@ func (s *Shard) flowAnswer(f *flow, told *samples) telemetry.Flow {
 		}
 		path := telemetry.FlowPath{
 			ID: topology.PathID(p.hash), Packets: uint64(fp.packets), First: time.Unix(0, fp.first).UTC(),
-			Last: time.Unix(0, min(fp.last, f.last)).UTC(), // postcards waited for each other meanwhile
+			Last: time.Unix(0, fp.last).UTC(),
 			Hops: make([]telemetry.PathHop, len(p.hops)), Unknown: told.unknown(p),
 		}
 		sample := told.ofPath(p)
