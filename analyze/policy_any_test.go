@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill-int/waybill/analyze/scan"
 	"github.com/waybill-int/waybill/fabric/truth"
 	"github.com/waybill-int/waybill/internal/test/anynet"
 	"github.com/waybill-int/waybill/telemetry"
@@ -249,16 +250,18 @@ type trueBreach struct {
 	sinceNs int64 // at the earliest
 	surely  int   // flows that must be told, on a path that is judged in any case
 	// most is flows by their paths, also of packets that were dropped. One that pauses, as its packets are dropped, or
-	// of which stragglers come by the path before, may count twice.
+	// those that answer them, or of which stragglers come by the path before, may count twice.
 	most uint64
 }
 
 // breachesOf returns what the flows of the truth broke. With stacks a flow is judged with its first packet, with
-// postcards once it has been on its path for a second, if something comes then. Of packets that are dropped, and of
-// those that come out of a loop, nothing needs to be told.
+// postcards once it has been on its path for a second, if something comes when that is known: half a second later, and a
+// tick. Of packets that are dropped, and of those that come out of a loop, nothing needs to be told.
 func breachesOf(v *virtualCollector, p *drawnPolicy, stacks bool) map[string]*trueBreach {
 	flows, list := map[uint32]*truth.Flow{}, map[string]*trueBreach{}
 	ways := map[uint64][]truth.PathHop{} // of packets
+	came := map[uint32][]int64{}         // of flows: when their packets came into the network
+	latest := map[uint32]uint64{}        // of flows: a packet
 	on, unsteady := map[uint32]bool{}, map[uint32]bool{}
 	note := func(flow uint32, fromNs int64, hops []truth.PathHop, surely bool) {
 		for _, b := range p.breaches(flows[flow], hops) {
@@ -281,6 +284,13 @@ func breachesOf(v *virtualCollector, p *drawnPolicy, stacks bool) map[string]*tr
 		case *truth.Flow:
 			flows[r.Flow] = r
 		case *truth.Hop:
+			if ways[r.Packet] == nil {
+				if n := len(came[r.Flow]); n > 0 && r.InNs-came[r.Flow][n-1] >= scan.QuietNs {
+					unsteady[r.Flow] = true
+				}
+				came[r.Flow] = append(came[r.Flow], r.InNs)
+				latest[r.Flow] = r.Packet
+			}
 			ways[r.Packet] = append(ways[r.Packet], truth.PathHop{Node: r.Node, In: r.In, Out: r.Out})
 		case *truth.Path:
 			unsteady[r.Flow] = unsteady[r.Flow] || on[r.Flow]
@@ -293,7 +303,8 @@ func breachesOf(v *virtualCollector, p *drawnPolicy, stacks bool) map[string]*tr
 		switch r := r.(type) {
 		case *truth.Path:
 			ns := r.UntilNs - r.FromNs
-			surely := stacks && len(r.Hops) > 1 || ns > 2e9 && r.Packets > uint64(ns/1e9)*20
+			surely := stacks && len(r.Hops) > 1 || ns > 2e9 && r.Packets > uint64(ns/1e9)*20 &&
+				(stacks || comesWhenKnown(came[r.Flow], r.FromNs, r.UntilNs))
 			note(r.Flow, r.FromNs, r.Hops, surely && !comesBack(r.Hops))
 		case *truth.Drop:
 			way := ways[r.Packet]
@@ -305,7 +316,22 @@ func breachesOf(v *virtualCollector, p *drawnPolicy, stacks bool) map[string]*tr
 			}
 		}
 	})
+	for flow, packet := range latest {
+		if !on[flow] && flows[flow] != nil { // its first packet had left the network, but not arrived, at the end
+			note(flow, flows[flow].StartNs, ways[packet], false)
+		}
+	}
 	return list
+}
+
+// comesWhenKnown reports whether a packet came within a time once a path was known for a second: some others came that
+// much later than its first one, have waited for their postcards, and were put together at a tick.
+func comesWhenKnown(came []int64, fromNs, untilNs int64) bool {
+	const tick, wait = 100e6, 500e6
+	at := slices.IndexFunc(came, func(ns int64) bool { return ns >= fromNs+settledNs+tick })
+	return at >= 0 && slices.ContainsFunc(came[at:], func(ns int64) bool {
+		return ns > came[at]+wait+tick && ns <= untilNs
+	})
 }
 
 // comesBack reports whether a path comes to a node twice.
