@@ -255,8 +255,8 @@ type trueBreach struct {
 }
 
 // breachesOf returns what the flows of the truth broke. With stacks a flow is judged with its first packet, with
-// postcards once it has been on its path for a second, if something comes when that is known: half a second later, and a
-// tick. Of packets that are dropped, and of those that come out of a loop, nothing needs to be told.
+// postcards once it has been on its path for a second, if something comes when that is known: half a second later, and
+// a tick. Of packets that are dropped, and of those that come out of a loop, nothing needs to be told.
 func breachesOf(v *virtualCollector, p *drawnPolicy, stacks bool) map[string]*trueBreach {
 	flows, list := map[uint32]*truth.Flow{}, map[string]*trueBreach{}
 	ways := map[uint64][]truth.PathHop{} // of packets
