@@ -317,7 +317,8 @@ func breachesOf(v *virtualCollector, p *drawnPolicy, stacks bool) map[string]*tr
 		}
 	})
 	for flow, packet := range latest {
-		if !on[flow] && flows[flow] != nil { // its first packet had left the network, but not arrived, at the end
+		// Its first packet had left the network, but not arrived, at the end. Those that were dropped are noted above.
+		if !on[flow] && !unsteady[flow] && flows[flow] != nil {
 			note(flow, flows[flow].StartNs, ways[packet], false)
 		}
 	}

@@ -341,7 +341,7 @@ func recoverAny(t *testing.T, g *rand.Rand) {
 	flows := uint16(1 + g.IntN(9))
 	for left := 1 + g.IntN(60); left > 0; left-- {
 		for until := x.now + g.Int64N(600e6); x.now < until; x.now += 1e6 + g.Int64N(4e6) {
-			x.report(uint16(flows))
+			x.report(flows)
 		}
 		if g.IntN(8) > 0 || left == 1 {
 			if err := j.Write(x.intervals.SoFar(x.now)); err != nil {
@@ -350,7 +350,7 @@ func recoverAny(t *testing.T, g *rand.Rand) {
 		}
 		if left == 1 { // nothing was noted of what comes now
 			for range g.IntN(80) {
-				x.report(uint16(flows))
+				x.report(flows)
 			}
 			x.now += g.Int64N(700e6)
 		}
