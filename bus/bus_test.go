@@ -54,10 +54,11 @@ func startCollector(t *testing.T, c Config, name, spool string) *testCollector {
 	return &testCollector{p, sync.OnceFunc(func() { cancel(); all.Wait() })}
 }
 
+// send has datagrams arrive now, of any partition.
 func (c *testCollector) send(t *testing.T, list []Datagram) {
 	for i := range list {
-		list[i].Port = uint16(i % 4)
-		if err := c.Add(context.Background(), i%4, &list[i]); err != nil {
+		list[i].ArrivedNs = max(time.Now().UnixNano(), list[max(i, 1)-1].ArrivedNs+1)
+		if err := c.Add(context.Background(), rand.IntN(4), &list[i]); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -68,7 +69,7 @@ type testAnalyzer struct {
 	*Consumer
 	mu    sync.Mutex
 	taken map[string]int // datagrams, by their text
-	order map[string]int // newest, by collector and port
+	order map[string]int // newest, by collector
 	wrong []string
 	stop  func()
 }
@@ -87,11 +88,10 @@ func startAnalyzer(t *testing.T, c Config, from *Positions) *testAnalyzer {
 				a.taken[text]++
 				var n int
 				fmt.Sscanf(text[len(d.Collector)+1:], "%d", &n)
-				place := fmt.Sprint(d.Collector, "/", d.Port)
-				if n <= a.order[place] {
-					a.wrong = append(a.wrong, fmt.Sprint(place, ": ", n, " behind ", a.order[place]))
+				if n <= a.order[d.Collector] {
+					a.wrong = append(a.wrong, fmt.Sprint(d.Collector, ": ", n, " behind ", a.order[d.Collector]))
 				}
-				a.order[place] = n
+				a.order[d.Collector] = n
 			}
 		},
 	})
@@ -111,7 +111,7 @@ func (a *testAnalyzer) count() int {
 	return len(a.taken)
 }
 
-// check looks whether each of the datagrams was taken once, and in the order of its partition.
+// check looks whether each of the datagrams was taken once, and in the order of arrival at its collector.
 func (a *testAnalyzer) check(t *testing.T, want int) {
 	t.Helper()
 	a.mu.Lock()
@@ -325,10 +325,132 @@ func TestOrderOfArrival(t *testing.T) {
 	}
 	n.pending = 0
 	n.catchUp()
-	n.drain(now + int64(time.Hour))
+	n.drain(now + 2*int64(time.Hour))
 	if taken != sent || parts == 0 || len(n.queued) > 0 || n.queuedBytes != 0 {
 		t.Errorf("%d datagrams, want %d; %d positions in messages, %d keys with %d bytes wait", taken, sent, parts,
 			len(n.queued), n.queuedBytes)
+	}
+}
+
+// What arrived at a collector is delivered in the order in which it arrived there, whatever its partitions, its clock
+// and the way of its messages: some come by a faster way than others, and some are lost, and sent again.
+func TestOrderOfEachCollector(t *testing.T) {
+	for seed := range uint64(20) {
+		g := rand.New(rand.NewPCG(seed, 3))
+		skews := []time.Duration{0, time.Hour, -time.Hour, time.Minute, -3 * time.Second, 50 * time.Millisecond}
+		g.Shuffle(len(skews), func(i, j int) { skews[i], skews[j] = skews[j], skews[i] })
+		const collectors, partitions, ways = 3, 5, 3
+		var on [ways][][]byte // messages on each way
+		var sent, taken [collectors]int
+		n := newTestConsumer(t, nil, func(list []Datagram) {
+			for i := range list {
+				var c, number int
+				fmt.Sscan(string(list[i].Payload), &c, &number)
+				if number != taken[c] {
+					t.Fatalf("seed %d: of a collector whose clock is wrong by %v came %d, want %d", seed, skews[c], number,
+						taken[c])
+				}
+				taken[c]++
+			}
+		})
+		sequence := uint64(0)
+		deliver := func(atMost int) {
+			for range atMost {
+				way := &on[g.IntN(ways)]
+				if len(*way) == 0 {
+					continue
+				}
+				sequence++
+				n.take(sequence, 1, (*way)[0])
+				*way = (*way)[1:]
+				if g.IntN(50) == 0 {
+					n.expireMissing(time.Now().UnixNano())
+				}
+			}
+		}
+		var numbers, before [collectors][partitions]uint64
+		now := time.Now().UnixNano() - int64(time.Second)
+		for range 200 {
+			for c := range collectors {
+				var at [partitions][]Datagram
+				for range g.IntN(40) {
+					now += 1 + g.Int64N(1e4)
+					part := g.IntN(partitions)
+					at[part] = append(at[part], Datagram{
+						ArrivedNs: now + int64(skews[c]), Source: someDatagrams(1, 1)[0].Source,
+						Payload: fmt.Append(nil, c, " ", sent[c]),
+					})
+					sent[c]++
+				}
+				for part := partitions - 1; part >= 0; part-- {
+					if len(at[part]) == 0 && part > 0 {
+						continue
+					}
+					numbers[c][part]++
+					h := Header{
+						Collector: fmt.Sprint("c", c), Run: 1, Partition: uint16(part), Number: numbers[c][part],
+						Before: before[c][part],
+					}
+					before[c][part] += uint64(len(at[part]))
+					if part == 0 {
+						h.WholeNs = now + int64(skews[c])
+						h.Numbers = append([]uint64{0}, numbers[c][1:]...)
+					}
+					way := &on[(part+c)%ways]
+					*way = append(*way, messageOf(h, at[part]))
+					if last := len(*way) - 1; last > 0 && g.IntN(20) == 0 { // it comes behind another one
+						(*way)[last], (*way)[last-1] = (*way)[last-1], (*way)[last]
+					}
+				}
+			}
+			deliver(g.IntN(30))
+		}
+		for len(on[0])+len(on[1])+len(on[2]) > 0 {
+			deliver(100)
+		}
+		n.drain(time.Now().UnixNano())
+		n.pending = 0
+		n.catchUp()
+		n.drain(time.Now().Add(time.Hour).UnixNano())
+		if taken != sent || n.queuedBytes != 0 || n.held != 0 {
+			t.Fatalf("seed %d: %d datagrams were delivered, want %d; %d bytes wait, and %d messages", seed, taken, sent,
+				n.queuedBytes, n.held)
+		}
+	}
+}
+
+// A message that the bus has lost, and behind which nothing of its partition came, is asked for since another names it.
+func TestUnheard(t *testing.T) {
+	n := newTestConsumer(t, nil, func([]Datagram) {})
+	missing := func() (list []Position) {
+		var all []Position
+		if err := json.Unmarshal(n.answer("a"), &all); err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range all {
+			if p.MissingTo > 0 {
+				list = append(list, p)
+			}
+		}
+		return list
+	}
+	n.take(1, 0, messageOf(Header{
+		Collector: "a", Run: 1, Number: 1, WholeNs: time.Now().UnixNano(), Numbers: []uint64{0, 2, 0},
+	}, nil))
+	if list := missing(); len(list) > 0 {
+		t.Errorf("at once %+v are missing: they may be on their way", list)
+	}
+	n.clock.Lock()
+	n.collectors["a"].said[0].seenNs -= int64(pollEvery)
+	n.clock.Unlock()
+	if list := missing(); len(list) != 1 || list[0] != (Position{Run: 1, Partition: 1, MissingFrom: 1, MissingTo: 2}) {
+		t.Errorf("%+v are missing, want 1 and 2 of partition 1", list)
+	}
+	for number := range uint64(2) {
+		n.take(2+number, 0, messageOf(Header{Collector: "a", Run: 1, Partition: 1, Number: number + 1}, nil))
+	}
+	if list := missing(); len(list) > 0 || len(n.collectors["a"].said) > 0 {
+		t.Errorf("%+v are missing, and are there", list)
 	}
 }
 

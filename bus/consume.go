@@ -26,7 +26,6 @@ type Consumer struct {
 	keys      map[Key]*keyState
 	held      int // messages that wait for others of their key
 	heldBytes int
-	ahead     map[string]bool // collectors of whose clock the log was told
 
 	queued      byArrival // those with messages in order that wait for other collectors
 	queuedBytes int
@@ -84,6 +83,7 @@ type KeyPosition struct {
 
 type keyState struct {
 	KeyPosition                        // of what was delivered
+	of          *collectorState        // nil: no message was queued
 	accepted    uint64                 // number of the last message in queue, or Number
 	queue       []*queuedMessage       // in order
 	headNs      int64                  // nextNs of the first
@@ -97,10 +97,25 @@ type heldMessage struct {
 }
 
 type collectorState struct {
-	seenNs  int64 // when its last message came
-	wholeNs int64 // up to when all that arrived there was delivered
-	run     uint64
+	seenNs int64 // when its last message came
+	// Up to when all that arrived there was taken, by its clock, and when it said so, by the one here.
+	wholeNs, wholeSeenNs int64
+	said                 []promise
+	aheadNs              int64 // by how much its clock is ahead
+	aheadMost            int64 // by how much it was since aheadSince
+	aheadSince           int64
+	toldAhead            bool  // the log was told
+	limitNs              int64 // see setLimits
+	run                  uint64
 	Counters
+}
+
+// A promise is what a message says of all that arrived at its collector before some time. It holds when the messages
+// are there that it names: they may have been lost on the bus, or come another way.
+type promise struct {
+	run             uint64
+	wholeNs, seenNs int64
+	numbers         []uint64
 }
 
 const (
@@ -114,6 +129,8 @@ const (
 	maxKeys     = 65536
 	// aliveFor is how long the tables wait for a collector of which nothing comes.
 	aliveFor = 2 * time.Second
+	// maxPromises is of how many messages a collector's time may wait for others.
+	maxPromises = 1024
 	// longestBehind is how far behind now the tables' clock stays for a collector that is late.
 	longestBehind = 5 * time.Second
 )
@@ -130,7 +147,6 @@ func OpenConsumer(c ConsumerConfig) (*Consumer, error) {
 // goOn makes the state that begins where the process before this one was.
 func (n *Consumer) goOn() {
 	n.keys, n.collectors, n.confirmed = map[Key]*keyState{}, map[string]*collectorState{}, map[Key]uint64{}
-	n.ahead = map[string]bool{}
 	from := n.config.From
 	if from == nil {
 		return
@@ -141,7 +157,7 @@ func (n *Consumer) goOn() {
 		n.keys[at.Key] = &keyState{KeyPosition: at, accepted: at.Number}
 		n.confirmed[at.Key] = at.Number
 		if from.DeliveredNs-at.SeenNs < int64(aliveFor) {
-			n.collectors[at.Collector] = &collectorState{wholeNs: from.DeliveredNs}
+			n.collectors[at.Collector] = &collectorState{wholeNs: from.DeliveredNs, wholeSeenNs: from.DeliveredNs}
 		}
 	}
 }
@@ -275,14 +291,10 @@ func (n *Consumer) accept(content []byte, sequence uint64) {
 
 // hear notes what a message says of its collector.
 func (n *Consumer) hear(at *keyState, h *Header) {
+	c := at.of
 	at.SeenNs = time.Now().UnixNano()
 	n.clock.Lock()
 	defer n.clock.Unlock()
-	c := n.collectors[h.Collector]
-	if c == nil {
-		c = &collectorState{}
-		n.collectors[h.Collector] = c
-	}
 	c.seenNs = at.SeenNs
 	if h.Run >= c.run {
 		if h.Run > c.run {
@@ -294,8 +306,50 @@ func (n *Consumer) hear(at *keyState, h *Header) {
 		c.run, c.Counters = h.Run, h.Counters
 	}
 	if h.WholeNs > 0 {
-		c.wholeNs = min(h.WholeNs, c.seenNs)
+		c.said = append(c.said, promise{h.Run, h.WholeNs, c.seenNs, h.Numbers})
 	}
+	n.keepPromises(h.Collector, c)
+}
+
+// collectorOf returns what is known of a collector.
+func (n *Consumer) collectorOf(name string) *collectorState {
+	n.clock.Lock()
+	defer n.clock.Unlock()
+	c := n.collectors[name]
+	if c == nil {
+		c = &collectorState{}
+		n.collectors[name] = c
+	}
+	return c
+}
+
+// keepPromises moves the time of a collector on as far as all is there that arrived before it. The Consumer and the
+// clock are locked.
+func (n *Consumer) keepPromises(collector string, c *collectorState) {
+	for len(c.said) > 0 && (len(c.said) > maxPromises || c.seenNs-c.said[0].seenNs > int64(missingFor) ||
+		n.firstMissing(collector, &c.said[0]) < 0) {
+		c.wholeNs, c.wholeSeenNs = c.said[0].wholeNs, c.said[0].seenNs
+		c.said = slices.Delete(c.said, 0, 1)
+	}
+}
+
+// firstMissing returns the first partition of which messages are missing that a promise names; -1: all are there, or
+// were given up.
+func (n *Consumer) firstMissing(collector string, p *promise) int {
+	for partition, number := range p.numbers {
+		if number > n.accepted(Key{collector, p.run, uint16(partition)}) {
+			return partition
+		}
+	}
+	return -1
+}
+
+// accepted returns the number of the last message of a key up to which all were taken, or given up.
+func (n *Consumer) accepted(key Key) uint64 {
+	if at := n.keys[key]; at != nil {
+		return at.accepted
+	}
+	return 0
 }
 
 // release queues what waited for the message that was queued.
@@ -428,9 +482,33 @@ func (n *Consumer) answer(collector string) []byte {
 		}
 		list = append(list, p)
 	}
+	list = append(list, n.unheard(collector, time.Now().UnixNano())...)
 	n.mu.Unlock()
 	content, _ := json.Marshal(list) // of numbers
 	return content
+}
+
+// unheard lists messages that a collector named, and behind which nothing came that tells that they are missing. The
+// Consumer is locked.
+func (n *Consumer) unheard(collector string, nowNs int64) (list []Position) {
+	n.clock.Lock()
+	defer n.clock.Unlock()
+	c := n.collectors[collector]
+	if c == nil || len(c.said) == 0 || nowNs-c.said[0].seenNs < int64(pollEvery) {
+		return nil
+	}
+	promised := &c.said[0]
+	for partition, number := range promised.numbers {
+		key := Key{collector, promised.run, uint16(partition)}
+		accepted := n.accepted(key)
+		if at := n.keys[key]; number > accepted && (at == nil || at.waiting == nil) {
+			list = append(list, Position{
+				Run: key.Run, Partition: key.Partition, Confirmed: n.confirmed[key],
+				MissingFrom: accepted + 1, MissingTo: number,
+			})
+		}
+	}
+	return list
 }
 
 // Delivered returns up to when all that arrived at collectors was delivered, nanoseconds since 1970; nowNs is now. It
@@ -448,19 +526,12 @@ func (n *Consumer) Delivered(nowNs int64) int64 {
 	return n.clockNs
 }
 
-// whole is wholeOf for who does not hold the clock.
-func (n *Consumer) whole(nowNs int64) int64 {
-	n.clock.Lock()
-	defer n.clock.Unlock()
-	return n.wholeOf(nowNs)
-}
-
 // wholeOf returns up to when all that arrived at collectors was taken, or is late. The clock is locked.
 func (n *Consumer) wholeOf(nowNs int64) int64 {
 	at, latest := nowNs, int64(0)
 	for _, c := range n.collectors {
-		if latest = max(latest, c.wholeNs); nowNs-c.seenNs < int64(aliveFor) {
-			at = min(at, c.wholeNs)
+		if latest = max(latest, c.whole()); nowNs-c.seenNs < int64(aliveFor) {
+			at = min(at, c.whole())
 		}
 	}
 	switch {
@@ -516,7 +587,7 @@ func (n *Consumer) Collectors() []CollectorState {
 		s.Missing += len(at.waiting)
 		s.SeenNs = max(s.SeenNs, at.SeenNs)
 		if c := n.collectors[at.Collector]; c != nil {
-			s.Run, s.WholeNs, s.Counters = c.run, c.wholeNs, c.Counters
+			s.Run, s.WholeNs, s.Counters = c.run, c.whole(), c.Counters
 			if key.Run == c.run {
 				s.Partitions = append(s.Partitions, PartitionState{at.KeyPosition, n.confirmed[key], len(at.waiting)})
 			}

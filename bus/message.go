@@ -23,7 +23,10 @@ type Header struct {
 	Datagrams uint32 // in it
 	// WholeNs says that all that arrived at the collector before it, in any partition, is in this message or was sent
 	// before it; nanoseconds since 1970.
-	WholeNs  int64
+	WholeNs int64
+	// Numbers are, by partition, those of the last messages that were sent before it and are not confirmed, or 0: WholeNs
+	// holds for who has all of them. Only messages with WholeNs have any.
+	Numbers  []uint64
 	Counters Counters
 }
 
@@ -56,11 +59,15 @@ type Datagram struct {
 }
 
 // The layout of a message: magic, CRC-32C of all that follows, a header of fixed length with the length of the name at
-// its end, the name, and the datagrams, compressed with S2.
+// its end, the name, how many numbers there are and the numbers, as varints, and the datagrams, compressed with S2.
+// Messages of version 1, which are read, have no numbers and not how many there are.
 const (
-	magic      = "WBM\x01" // the last byte is the version
+	magic      = "WBM\x02" // the last byte is the version
+	magic1     = "WBM\x01"
 	fixedBytes = 4 + 4 + 2 + 8 + 8 + 8 + 4 + 8 + 4*8 + 1
 	maxName    = 64
+	// maxPartitions bounds those of a collector.
+	maxPartitions = 1 << 16
 	// MaxMessageBytes bounds a message; JetStream takes 1 MiB by default.
 	MaxMessageBytes = 1 << 20
 	// maxBodyBytes bounds the datagrams of a message before they are compressed.
@@ -93,6 +100,10 @@ func AppendMessage(buf []byte, h *Header, body []byte) []byte {
 	}
 	buf = append(buf, uint8(len(h.Collector)))
 	buf = append(buf, h.Collector...)
+	buf = binary.AppendUvarint(buf, uint64(len(h.Numbers)))
+	for _, n := range h.Numbers {
+		buf = binary.AppendUvarint(buf, n)
+	}
 	head := len(buf)
 	buf = slices.Grow(buf, s2.MaxEncodedLen(len(body)))
 	buf = buf[:head+len(s2.Encode(buf[head:cap(buf)], body))]
@@ -107,7 +118,7 @@ func putSum(message []byte) {
 
 // DecodeHeader reads the header of a message, without the datagrams, and checks the sum over all of it.
 func DecodeHeader(message []byte) (h Header, body []byte, err error) {
-	if len(message) < fixedBytes || string(message[:4]) != magic {
+	if len(message) < fixedBytes || string(message[:4]) != magic && string(message[:4]) != magic1 {
 		return h, nil, ErrNotAMessage
 	}
 	if binary.BigEndian.Uint32(message[4:]) != crc32.Checksum(message[8:], castagnoli) {
@@ -130,8 +141,31 @@ func DecodeHeader(message []byte) (h Header, body []byte, err error) {
 	if rest = rest[1:]; length == 0 || length > maxName || length > len(rest) || h.Number == 0 {
 		return h, nil, ErrMalformed
 	}
-	h.Collector = string(rest[:length])
-	return h, rest[length:], nil
+	h.Collector, rest = string(rest[:length]), rest[length:]
+	if string(message[:4]) == magic1 {
+		return h, rest, nil
+	}
+	if h.Numbers, rest, err = readNumbers(rest); err != nil {
+		return h, nil, err
+	}
+	return h, rest, nil
+}
+
+// readNumbers reads the numbers of a header, and returns what is behind them.
+func readNumbers(b []byte) (list []uint64, rest []byte, err error) {
+	count, length := binary.Uvarint(b)
+	if length <= 0 || count > maxPartitions || count > uint64(len(b)-length) {
+		return nil, nil, ErrMalformed
+	}
+	rest = b[length:]
+	for range count {
+		n, length := binary.Uvarint(rest)
+		if length <= 0 {
+			return nil, nil, ErrMalformed
+		}
+		list, rest = append(list, n), rest[length:]
+	}
+	return list, rest, nil
 }
 
 // AppendDatagram appends a datagram to the body of a message.

@@ -18,14 +18,16 @@ type queuedMessage struct {
 }
 
 const (
-	// maxQueuedBytes is how much may wait for the collector that is behind the most; beyond it the earliest that are
-	// there are delivered.
+	// maxQueuedBytes is how much may wait for the collector that is behind the most; beyond half of it what is whole of
+	// its own collector is delivered, and beyond all of it the earliest that are there.
 	maxQueuedBytes = 64 << 20
 	// deliverAtOnce is how many datagrams are delivered together.
 	deliverAtOnce = 128
 	// toldAhead is how far ahead the clock of a collector is that the log tells of, once.
 	toldAhead = time.Second
-	maxFree   = 16 // messages whose memory goes round
+	// aheadSlack is how much further ahead a clock may be taken for than it was for aheadFor.
+	aheadSlack, aheadFor = 2 * flushEvery, 10 * time.Second
+	maxFree              = 16 // messages whose memory goes round
 )
 
 // queue queues the message of a key whose turn it is. The Consumer is locked.
@@ -45,7 +47,10 @@ func (n *Consumer) queue(at *keyState, content []byte, sequence uint64) {
 		n.config.Log.Error("datagrams are lost: a message cannot be read", "collector", h.Collector, "error", err,
 			"datagrams", h.Datagrams)
 	}
-	n.noFuture(m, time.Now().UnixNano())
+	if at.of == nil {
+		at.of = n.collectorOf(h.Collector)
+	}
+	n.noFuture(at.of, m, time.Now().UnixNano())
 	if h.Number == at.Number+1 { // what the process before this one delivered of it
 		m.next = int(min(at.Part, uint64(len(m.list))))
 	}
@@ -58,35 +63,64 @@ func (n *Consumer) queue(at *keyState, content []byte, sequence uint64) {
 	n.hear(at, &h)
 }
 
-// noFuture moves datagrams of a collector whose clock is ahead of this one's to before now, all of a message by the
-// same time: what arrives in the future would wait for it, and be confirmed then.
-func (n *Consumer) noFuture(m *queuedMessage, nowNs int64) {
-	ahead := int64(0)
+// noFuture moves datagrams of a collector whose clock is ahead of this one's to before now: what arrives in the future
+// would wait for it, and be confirmed then. Those of all its messages that were not delivered are moved by the same
+// time, so that they stay in their order.
+func (n *Consumer) noFuture(c *collectorState, m *queuedMessage, nowNs int64) {
 	for i := range m.list {
-		ahead = max(ahead, m.list[i].ArrivedNs-nowNs)
+		c.aheadMost = max(c.aheadMost, m.list[i].ArrivedNs-nowNs)
 	}
-	if ahead == 0 {
-		return
+	ends := nowNs-c.aheadSince > int64(aheadFor)
+	if c.aheadMost > c.aheadNs || ends && c.aheadMost < c.aheadNs-int64(aheadSlack) {
+		n.moveQueued(c, c.aheadNs-c.aheadMost)
+		n.clock.Lock()
+		c.aheadNs = c.aheadMost
+		n.clock.Unlock()
+		if c.aheadNs > int64(toldAhead) && !c.toldAhead {
+			c.toldAhead = true
+			n.config.Log.Warn("the clock of a collector is ahead of the one here: its datagrams count as if they arrived when "+
+				"they came by the bus", "collector", m.Collector, "ahead", time.Duration(c.aheadNs).Round(time.Millisecond))
+		}
 	}
-	for i := range m.list {
-		m.list[i].ArrivedNs -= ahead
+	if ends {
+		c.aheadMost, c.aheadSince = 0, nowNs
 	}
-	if ahead > int64(toldAhead) && !n.ahead[m.Collector] && len(n.ahead) < maxKeys {
-		n.ahead[m.Collector] = true
-		n.config.Log.Warn("the clock of a collector is ahead of the one here: its datagrams count as if they arrived when "+
-			"they came by the bus", "collector", m.Collector, "ahead", time.Duration(ahead).Round(time.Millisecond))
+	m.move(-c.aheadNs)
+}
+
+// move says that what was not delivered of a message arrived later by so much.
+func (m *queuedMessage) move(by int64) {
+	for i := m.next; by != 0 && i < len(m.list); i++ {
+		m.list[i].ArrivedNs += by
 	}
+}
+
+// moveQueued moves all messages of a collector that were not delivered.
+func (n *Consumer) moveQueued(c *collectorState, by int64) {
+	for _, at := range n.queued {
+		if at.of != c {
+			continue
+		}
+		for _, m := range at.queue {
+			m.move(by)
+		}
+		at.headNs = at.queue[0].nextNs()
+	}
+	heap.Init(&n.queued)
 }
 
 // drain delivers what is queued and arrived up to when all of all collectors is there, in the order in which it
 // arrived; and more, if too much is queued. The Consumer is locked.
 func (n *Consumer) drain(nowNs int64) {
-	upTo := n.whole(nowNs)
+	upTo := n.setLimits(nowNs)
 	for len(n.queued) > 0 {
 		n.list = n.list[:0]
 		for len(n.queued) > 0 && len(n.list) < deliverAtOnce {
 			limit := n.queued.second()
 			if n.queuedBytes <= maxQueuedBytes {
+				limit = min(limit, n.queued[0].of.limitNs)
+			}
+			if n.queuedBytes <= maxQueuedBytes/2 {
 				limit = min(limit, upTo)
 			}
 			if n.queued[0].headNs > limit {
@@ -107,9 +141,26 @@ func (n *Consumer) drain(nowNs int64) {
 		}
 		n.finished = n.finished[:0]
 	}
+	if len(n.queued) > 0 {
+		upTo = min(upTo, n.queued[0].headNs)
+	}
 	n.clock.Lock()
 	defer n.clock.Unlock()
 	n.drainedNs, n.isQueued = max(n.drainedNs, upTo), len(n.queued) > 0
+}
+
+// setLimits notes up to when what arrived at each collector may be delivered, as far as it is for the collector itself,
+// and returns up to when all that arrived at all of them was taken.
+func (n *Consumer) setLimits(nowNs int64) (upTo int64) {
+	n.clock.Lock()
+	defer n.clock.Unlock()
+	for _, c := range n.collectors {
+		c.limitNs = c.whole()
+		if nowNs-c.seenNs >= int64(aliveFor) || len(c.said) > 0 && nowNs-c.said[0].seenNs > int64(longestBehind) {
+			c.limitNs = math.MaxInt64 // there is no use in waiting
+		}
+	}
+	return n.wholeOf(nowNs)
 }
 
 // byArrival is a heap of keys with messages: that whose next datagram arrived first is the first.
@@ -126,6 +177,9 @@ func (k *byArrival) Pop() any {
 	*k = (*k)[:last]
 	return at
 }
+
+// whole returns up to when all that arrived at a collector was taken, by the clock here. The clock is locked.
+func (c *collectorState) whole() int64 { return min(c.wholeNs-c.aheadNs, c.wholeSeenNs) }
 
 // second returns when the next datagram of all but the first key arrived.
 func (k byArrival) second() int64 {

@@ -29,7 +29,7 @@ type Publisher struct {
 type PublisherConfig struct {
 	Bus        Config
 	Collector  string // name: see CheckName
-	Partitions int    // by source address
+	Partitions int    // among which Add's caller divides the datagrams
 	// Spool is the directory of the spool, which is in memory without it; SpoolBytes bounds it.
 	Spool      string
 	SpoolBytes int64
@@ -46,6 +46,8 @@ type part struct {
 	header Header
 	body   []byte
 	memory []byte // of the message; goes round
+
+	confirmed atomic.Uint64 // message of this run up to which the analyzer has all
 }
 
 const (
@@ -116,24 +118,36 @@ func (p *Publisher) seal(ctx context.Context, part *part, wholeNs int64) error {
 }
 
 // flush seals all partitions. Partition 0 comes last, and also if it is empty: its message says that all that arrived
-// before was sent.
+// before was sent, and which messages that are.
 func (p *Publisher) flush(ctx context.Context) error {
 	whole := p.config.Whole(time.Now().UnixNano())
+	numbers := make([]uint64, len(p.parts))
 	for i := len(p.parts) - 1; i >= 0; i-- {
-		part := &p.parts[i]
-		part.mu.Lock()
-		var err error
-		if i == 0 || part.header.Datagrams > 0 {
-			wholeNs := int64(0)
-			if i == 0 {
-				wholeNs = whole
-			}
-			err = p.seal(ctx, part, wholeNs)
-		}
-		part.mu.Unlock()
-		if err != nil {
+		if err := p.flushPart(ctx, i, whole, numbers); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// flushPart seals a partition, and notes its last message that is not confirmed.
+func (p *Publisher) flushPart(ctx context.Context, i int, whole int64, numbers []uint64) error {
+	part := &p.parts[i]
+	part.mu.Lock()
+	defer part.mu.Unlock()
+	switch {
+	case i == 0:
+		part.header.Numbers = numbers
+		err := p.seal(ctx, part, whole)
+		part.header.Numbers = nil
+		return err
+	case part.header.Datagrams > 0:
+		if err := p.seal(ctx, part, 0); err != nil {
+			return err
+		}
+	}
+	if last := part.header.Number - 1; last > part.confirmed.Load() {
+		numbers[i] = last
 	}
 	return nil
 }
@@ -289,6 +303,9 @@ func (p *Publisher) pollPositions(ctx context.Context) {
 		p.confirmedNs.Store(time.Now().UnixNano())
 		for _, at := range list {
 			key := Key{p.config.Collector, at.Run, at.Partition}
+			if at.Run == p.run && int(at.Partition) < len(p.parts) {
+				p.parts[at.Partition].confirmed.Store(at.Confirmed)
+			}
 			if err := p.spool.Confirm(key, at.Confirmed); err != nil {
 				p.config.Log.Warn("a file of the spool cannot be removed", "error", err)
 			}

@@ -53,6 +53,9 @@ func (r *Receiver) relay(list []Datagram, places []int, b *telemetry.Batch, port
 	}
 }
 
+// PartitionOf returns the partition of a report, of so many: that of its flow. What has no flow is in the first.
+func PartitionOf(r *telemetry.Report, partitions int) int { return ownerOf(r, partitions) }
+
 // ownerOf returns the owner of a report, of so many. What has no flow is the first one's.
 func ownerOf(r *telemetry.Report, owners int) int {
 	if !r.Is(telemetry.HasFlow) {

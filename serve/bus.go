@@ -37,7 +37,7 @@ type busSettings struct {
 	NKeys       []string `yaml:"nkeys" doc:"public keys of those who may connect to embedded; without any, everybody may"`
 	Standby     bool     `yaml:"standby" doc:"one of several analyzers works, elected on the bus, and the others stand by; needs urls of servers of NATS, data and store.clickhouse"`
 	Name        string   `yaml:"name" doc:"of this server on the bus, letters, digits, - and _; without it that of the host"`
-	Partitions  int      `yaml:"partitions" doc:"parts of the exporters, by address, whose datagrams stay in order; 1 to 256"`
+	Partitions  int      `yaml:"partitions" doc:"parts of the flows, whose datagrams a collector sends together; 1 to 256"`
 	Replicas    int      `yaml:"replicas" doc:"servers that each keep all datagrams, 1 to 5; 3 of a cluster of three"`
 	MaxSize     string   `yaml:"max_size" doc:"what the bus keeps at most; then collectors keep what arrives"`
 	Spool       string   `yaml:"spool" doc:"what a collector keeps at most, in data or in memory; then the sockets fill"`

@@ -18,7 +18,7 @@ import (
 )
 
 // A Collector is what waybill serve runs with role collect: it stands beside the switches, receives datagrams and gives
-// them to the bus. It reads none of them, and has no state but its spool.
+// them to the bus, divided by flow. It has no state but its spool.
 type Collector struct {
 	config     *Config
 	log        *slog.Logger
@@ -42,7 +42,7 @@ func NewCollector(c *Config, logTo io.Writer) (*Collector, error) {
 
 func (k *Collector) open() (err error) {
 	c := k.config
-	permits, err := c.permits()
+	settings, err := c.settings()
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (k *Collector) open() (err error) {
 		sockets = append(sockets, group...)
 	}
 	for _, socket := range sockets {
-		k.forwarders = append(k.forwarders, collect.NewForwarder(socket, permits, k.forward))
+		k.forwarders = append(k.forwarders, collect.NewForwarder(socket, settings, c.Bus.Partitions, k.forward))
 	}
 	if k.publisher, err = bus.OpenPublisher(config); err != nil {
 		return err
@@ -98,9 +98,11 @@ func (k *Collector) open() (err error) {
 	return err
 }
 
-// forward gives a datagram to the bus. All of an exporter are in one partition.
-func (k *Collector) forward(ctx context.Context, d *collect.Datagram, port uint16, atNs int64) error {
-	return k.publisher.Add(ctx, collect.SocketOf(d.Source.Addr(), k.publisher.Partitions()), &bus.Datagram{
+// forward gives a datagram to the bus.
+func (k *Collector) forward(
+	ctx context.Context, d *collect.Datagram, partition int, port uint16, atNs int64,
+) error {
+	return k.publisher.Add(ctx, partition, &bus.Datagram{
 		ArrivedNs: atNs, Port: port, Source: d.Source, Payload: d.Payload, Truncated: d.Truncated,
 	})
 }

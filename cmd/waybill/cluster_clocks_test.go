@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/bus"
-	"github.com/waybill-int/waybill/collect"
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -55,7 +54,7 @@ func TestClusterClocks(t *testing.T) {
 		for range n {
 			for i, p := range publishers {
 				source := netip.AddrPortFrom(netip.AddrFrom4([4]byte{192, 0, 2, byte(i)}), 5000)
-				err := p.Add(t.Context(), collect.SocketOf(source.Addr(), p.Partitions()), &bus.Datagram{
+				err := p.Add(t.Context(), g.IntN(p.Partitions()), &bus.Datagram{
 					ArrivedNs: time.Now().Add(skews[i]).UnixNano(), Port: 8555, Source: source,
 					Payload: test.Report(test.Form20MD, uint32(1+i), sent[source.Addr().String()], 3),
 				})
@@ -79,9 +78,9 @@ func TestClusterClocks(t *testing.T) {
 				if x.Sent == nil || *x.Sent != uint64(sent[x.Source.String()]) {
 					return false
 				}
-				if x.Received != *x.Sent || *x.Lost != 0 || *x.Duplicate != 0 {
-					t.Errorf("%s: of %d sent by %v: %d received, %d lost, %d twice", what, *x.Sent, x.Source,
-						x.Received, *x.Lost, *x.Duplicate)
+				if x.Received != *x.Sent || *x.Lost != 0 || *x.Duplicate != 0 || *x.Reordered != 0 {
+					t.Errorf("%s: of %d sent by %v: %d received, %d lost, %d twice, %d out of order", what, *x.Sent, x.Source,
+						x.Received, *x.Lost, *x.Duplicate, *x.Reordered)
 				}
 				all += x.Received
 			}
