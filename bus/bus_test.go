@@ -347,8 +347,8 @@ func TestOrderOfEachCollector(t *testing.T) {
 				var c, number int
 				fmt.Sscan(string(list[i].Payload), &c, &number)
 				if number != taken[c] {
-					t.Fatalf("seed %d: of a collector whose clock is wrong by %v came %d, want %d", seed, skews[c], number,
-						taken[c])
+					t.Fatalf("seed %d: of a collector whose clock is wrong by %v came %d, want %d", seed, skews[c],
+						number, taken[c])
 				}
 				taken[c]++
 			}

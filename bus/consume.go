@@ -19,10 +19,13 @@ type Consumer struct {
 	config ConsumerConfig
 	link   link
 
-	mu        sync.Mutex // held while a message is delivered
-	sequence  uint64     // of the newest message of the stream
-	pending   uint64     // messages of the stream behind it, as it was told last
-	stream    string     // which it is
+	mu        sync.Mutex        // held while a message is delivered
+	sequence  uint64            // of the newest message of the stream
+	base      uint64            // of that up to which all were taken of partitions that sequences does not have
+	sequences map[uint16]uint64 // of the newest of each partition; nil: there are no Holders
+	pending   uint64            // messages of the stream behind it, as it was told last
+	pendingAt []uint64          // the same of each holder
+	stream    string            // which it is
 	keys      map[Key]*keyState
 	held      int // messages that wait for others of their key
 	heldBytes int
@@ -47,7 +50,13 @@ type Consumer struct {
 	kernelDrops atomic.Uint64 // of all collectors
 
 	confirmed map[Key]uint64 // that outlive a crash
-	purge     uint64         // messages of the stream up to which all are confirmed
+	purge     purgeable
+}
+
+// purgeable is up to which message the stream may forget, 0: none, or for each partition.
+type purgeable struct {
+	upTo       uint64
+	partitions map[uint16]uint64
 }
 
 // A ConsumerConfig describes an analyzer.
@@ -59,15 +68,33 @@ type ConsumerConfig struct {
 	Deliver func(list []Datagram)
 	// Connected is called before the first delivery, when the stream is there; nil: nobody wants to know.
 	Connected func()
-	Log       *slog.Logger
+	// Holders take the messages and keep datagrams of them; nil: the Consumer takes them.
+	Holders Holders
+	Log     *slog.Logger
+}
+
+// Holders take messages of the stream for a Consumer, each of some partitions, by a Reader. What they say of a message
+// is a head, see AppendHead. They keep the message until they let it go.
+type Holders interface {
+	// Len returns how many there are.
+	Len() int
+	// Read gives take what the holders say of messages, which are theirs until it returns, until ctx is done or
+	// something is in the way. After that nothing is taken. from returns the first message to take of a partition, for
+	// all partitions that may be.
+	Read(ctx context.Context, stream string, from func(partition uint16) uint64,
+		take func(holder int, id, sequence, behind uint64, head []byte)) error
+	// LetGo says that nobody will ask for datagrams of a message any more.
+	LetGo(holder int, id uint64)
 }
 
 // Positions say which messages were delivered. They are written as JSON.
 type Positions struct {
-	Stream      string        `json:"stream_created"` // which stream it is; of NATS when it was made
-	Sequence    uint64        `json:"sequence"`       // in it, up to which all were delivered
-	DeliveredNs int64         `json:"delivered_ns"`   // up to when all that arrived at collectors was delivered
-	Keys        []KeyPosition `json:"keys"`
+	Stream   string `json:"stream_created"` // which stream it is; of NATS when it was made
+	Sequence uint64 `json:"sequence"`       // in it, up to which all were delivered
+	// Partitions are those of which it is another one.
+	Partitions  map[uint16]uint64 `json:"partitions,omitempty"`
+	DeliveredNs int64             `json:"delivered_ns"` // up to when all that arrived at collectors was delivered
+	Keys        []KeyPosition     `json:"keys"`
 }
 
 // A KeyPosition is how far the messages of a key were delivered.
@@ -82,18 +109,21 @@ type KeyPosition struct {
 }
 
 type keyState struct {
-	KeyPosition                        // of what was delivered
-	of          *collectorState        // nil: no message was queued
-	accepted    uint64                 // number of the last message in queue, or Number
-	queue       []*queuedMessage       // in order
-	headNs      int64                  // nextNs of the first
-	waiting     map[uint64]heldMessage // by number, for those before them
-	sinceNs     int64                  // since when a number is missing; 0: none is
+	KeyPosition                      // of what was delivered
+	of          *collectorState      // nil: no message was queued
+	accepted    uint64               // number of the last message in queue, or Number
+	queue       []*queuedMessage     // in order
+	headNs      int64                // nextNs of the first
+	waiting     map[uint64]*received // by number, for those before them
+	sinceNs     int64                // since when a number is missing; 0: none is
 }
 
-type heldMessage struct {
-	sequence uint64
+// A received is a message, or what a holder says of one.
+type received struct {
+	sequence uint64 // in the stream
 	content  []byte
+	holder   int // below 0: none
+	id       uint64
 }
 
 type collectorState struct {
@@ -151,7 +181,10 @@ func (n *Consumer) goOn() {
 	if from == nil {
 		return
 	}
-	n.stream, n.sequence = from.Stream, from.Sequence
+	n.stream, n.sequence, n.base, n.sequences = from.Stream, from.Sequence, from.Sequence, from.Partitions
+	for _, sequence := range from.Partitions {
+		n.sequence = max(n.sequence, sequence)
+	}
 	n.clockNs = from.DeliveredNs + 1 // so that no interval of this analyzer begins with one of those before
 	for _, at := range from.Keys {
 		n.keys[at.Key] = &keyState{KeyPosition: at, accepted: at.Number}
@@ -173,6 +206,9 @@ func (n *Consumer) Run(ctx context.Context) {
 	taking := consumption{
 		begin: n.begin, take: n.take, confirmed: n.purgeable,
 		tick: func() { n.expireMissing(time.Now().UnixNano()) },
+	}
+	if n.config.Holders != nil {
+		taking.elsewhere = n.takeFromHolders
 	}
 	for failing := false; ctx.Err() == nil; {
 		begun := time.Now()
@@ -203,9 +239,25 @@ func (n *Consumer) begin(stream string, newest uint64) (from uint64) {
 			n.config.Log.Warn("the stream is another one than before; collectors send again what it has lost",
 				"is", stream, "before", n.stream)
 		}
-		n.stream, n.sequence = stream, 0
+		n.stream, n.sequence, n.base, n.sequences = stream, 0, 0, nil
 	}
-	n.pending = newest - n.sequence
+	if n.config.Holders == nil {
+		for _, sequence := range n.sequences {
+			n.base = min(n.base, sequence)
+		}
+		if n.sequences != nil {
+			n.sequence, n.sequences = n.base, nil
+		}
+		n.pending = newest - n.sequence
+	} else {
+		if n.sequences == nil {
+			n.base, n.sequences = n.sequence, map[uint16]uint64{}
+		}
+		n.pendingAt, n.pending = make([]uint64, n.config.Holders.Len()), newest-n.base
+		for i := range n.pendingAt {
+			n.pendingAt[i] = n.pending // until it says something
+		}
+	}
 	n.awaitCollectors(time.Now().UnixNano())
 	if n.config.Connected != nil {
 		n.config.Connected()
@@ -232,9 +284,44 @@ func (n *Consumer) take(sequence, behind uint64, content []byte) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.sequence, n.pending = sequence, behind
-	n.accept(content, sequence)
+	n.accept(&received{sequence: sequence, content: content, holder: -1})
 	n.catchUp()
 	n.drain(time.Now().UnixNano())
+}
+
+// takeFromHolders accepts what holders say until ctx is done or something is in the way.
+func (n *Consumer) takeFromHolders(ctx context.Context, stream string) error {
+	from := func(partition uint16) uint64 {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		return n.taken(partition) + 1
+	}
+	return n.config.Holders.Read(ctx, stream, from, func(holder int, id, sequence, behind uint64, head []byte) {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.sequence, n.pendingAt[holder], n.pending = max(n.sequence, sequence), behind, 0
+		for _, behind := range n.pendingAt {
+			n.pending += behind
+		}
+		n.accept(&received{sequence, head, holder, id})
+		n.catchUp()
+		n.drain(time.Now().UnixNano())
+	})
+}
+
+// taken returns the sequence of the message up to which all of a partition were taken. The Consumer is locked.
+func (n *Consumer) taken(partition uint16) uint64 {
+	if sequence, ok := n.sequences[partition]; ok {
+		return sequence
+	}
+	return n.base
+}
+
+// letGo says that nobody will ask for datagrams of a message.
+func (n *Consumer) letGo(holder int, id uint64) {
+	if holder >= 0 {
+		n.config.Holders.LetGo(holder, id)
+	}
 }
 
 // catchUp notes whether everything was taken that was in the stream at the start.
@@ -249,13 +336,20 @@ func (n *Consumer) catchUp() {
 
 // accept queues a message if it is the next of its key, holds it if others are missing before it, and drops it if
 // it was delivered. The Consumer is locked.
-func (n *Consumer) accept(content []byte, sequence uint64) {
-	h, _, err := DecodeHeader(content)
+func (n *Consumer) accept(r *received) {
+	h, _, err := DecodeHeader(r.content)
+	if err == nil && isHead(r.content) != (r.holder >= 0) {
+		err = ErrNotAMessage
+	}
 	if err != nil {
 		n.damaged++
 		n.config.Log.Error("a message of the bus cannot be read; the collector sends it again if it is one",
-			"error", err, "sequence", sequence)
+			"error", err, "sequence", r.sequence)
+		n.letGo(r.holder, r.id)
 		return
+	}
+	if n.sequences != nil {
+		n.sequences[h.Partition] = max(n.taken(h.Partition), r.sequence)
 	}
 	key := h.Key()
 	at := n.keys[key]
@@ -269,22 +363,25 @@ func (n *Consumer) accept(content []byte, sequence uint64) {
 	switch {
 	case h.Number <= at.accepted:
 		n.duplicates++
+		n.letGo(r.holder, r.id)
 	case h.Number > at.accepted+1:
 		if at.waiting == nil {
-			at.waiting, at.sinceNs = map[uint64]heldMessage{}, time.Now().UnixNano()
+			at.waiting, at.sinceNs = map[uint64]*received{}, time.Now().UnixNano()
 		}
 		if _, has := at.waiting[h.Number]; has {
 			n.duplicates++
+			n.letGo(r.holder, r.id)
 		} else {
-			at.waiting[h.Number] = heldMessage{sequence, content}
+			r.content = slices.Clone(r.content)
+			at.waiting[h.Number] = r
 			n.held++
-			n.heldBytes += len(content)
+			n.heldBytes += len(r.content)
 		}
 		if n.held > maxHeld || n.heldBytes > maxHeldBytes {
 			n.skip(at)
 		}
 	default:
-		n.queue(at, content, sequence)
+		n.queue(at, r)
 		n.release(at)
 	}
 }
@@ -363,7 +460,7 @@ func (n *Consumer) release(at *keyState) {
 		delete(at.waiting, at.accepted+1)
 		n.held--
 		n.heldBytes -= len(next.content)
-		n.queue(at, next.content, next.sequence)
+		n.queue(at, next)
 	}
 	at.waiting, at.sinceNs = nil, 0
 }
@@ -433,12 +530,15 @@ func (n *Consumer) Hold(f func(*Positions)) {
 // is locked.
 func (n *Consumer) positions() *Positions {
 	p := &Positions{Stream: n.stream, Sequence: n.sequence, DeliveredNs: n.Delivered(time.Now().UnixNano())}
-	for _, at := range n.keys {
+	if n.sequences != nil {
+		p.Sequence, p.Partitions = n.base, maps.Clone(n.sequences)
+	}
+	for key, at := range n.keys {
 		for _, m := range at.waiting {
-			p.Sequence = min(p.Sequence, m.sequence-1)
+			p.before(key.Partition, m.sequence)
 		}
 		for _, m := range at.queue {
-			p.Sequence = min(p.Sequence, m.sequence-1)
+			p.before(key.Partition, m.sequence)
 		}
 		p.Keys = append(p.Keys, at.KeyPosition)
 	}
@@ -449,6 +549,15 @@ func (n *Consumer) positions() *Positions {
 	return p
 }
 
+// before says that a message was not delivered.
+func (p *Positions) before(partition uint16, sequence uint64) {
+	if p.Partitions == nil {
+		p.Sequence = min(p.Sequence, sequence-1)
+	} else {
+		p.Partitions[partition] = min(p.Partitions[partition], sequence-1)
+	}
+}
+
 // Confirm says that what was delivered up to p outlives a crash.
 func (n *Consumer) Confirm(p *Positions) {
 	n.mu.Lock()
@@ -457,12 +566,12 @@ func (n *Consumer) Confirm(p *Positions) {
 		n.confirmed[at.Key] = at.Number
 	}
 	if p.Stream == n.stream {
-		n.purge = p.Sequence
+		n.purge = purgeable{p.Sequence, p.Partitions}
 	}
 }
 
-// purgeable returns up to which message the stream may forget; 0: none.
-func (n *Consumer) purgeable() uint64 {
+// purgeable returns what the stream may forget.
+func (n *Consumer) purgeable() purgeable {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.purge

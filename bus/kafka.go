@@ -308,9 +308,12 @@ func (k *kafkaLink) consume(ctx context.Context, c *consumption) error {
 		done.Wait()
 		client.Close()
 	}()
-	return c.tend(ctx, broken, func(upTo uint64) {
+	return c.tend(ctx, broken, func(p purgeable) {
+		if p.upTo == 0 {
+			return
+		}
 		var offsets kadm.Offsets
-		offsets.AddOffset(datagramsTopic, 0, int64(upTo), -1)
+		offsets.AddOffset(datagramsTopic, 0, int64(p.upTo), -1)
 		_, _ = k.admin.DeleteRecords(ctx, offsets) // the next one does more
 	})
 }

@@ -33,17 +33,19 @@ type consumption struct {
 	begin func(stream string, newest uint64) (from uint64)
 	// take takes the next message. behind are those that the stream has behind it.
 	take func(sequence, behind uint64, content []byte)
+	// elsewhere takes them instead, until ctx is done or something is in the way; nil: nobody does.
+	elsewhere func(ctx context.Context, stream string) error
 	// tick is called once a second.
 	tick func()
-	// confirmed returns up to which message the stream may forget; 0: none.
-	confirmed func() uint64
+	// confirmed returns what the stream may forget.
+	confirmed func() purgeable
 }
 
 // purgeEvery is how often what is confirmed is taken out of the stream.
 const purgeEvery = 2 * time.Second
 
 // tend ticks, and has what is confirmed taken out of the stream, until ctx is done or something breaks.
-func (c *consumption) tend(ctx context.Context, broken <-chan error, purge func(upTo uint64)) error {
+func (c *consumption) tend(ctx context.Context, broken <-chan error, purge func(purgeable)) error {
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
 	purged := time.Now()
@@ -59,9 +61,7 @@ func (c *consumption) tend(ctx context.Context, broken <-chan error, purge func(
 				continue
 			}
 			purged = now
-			if at := c.confirmed(); at > 0 {
-				purge(at)
-			}
+			purge(c.confirmed())
 		}
 	}
 }

@@ -24,8 +24,8 @@ type Header struct {
 	// WholeNs says that all that arrived at the collector before it, in any partition, is in this message or was sent
 	// before it; nanoseconds since 1970.
 	WholeNs int64
-	// Numbers are, by partition, those of the last messages that were sent before it and are not confirmed, or 0: WholeNs
-	// holds for who has all of them. Only messages with WholeNs have any.
+	// Numbers are, by partition, those of the last messages that were sent before it and are not confirmed, or 0:
+	// WholeNs holds for who has all of them. Only messages with WholeNs have any.
 	Numbers  []uint64
 	Counters Counters
 }
@@ -56,6 +56,16 @@ type Datagram struct {
 	Source    netip.AddrPort // who sent it
 	Payload   []byte         // a view into the message
 	Truncated bool           // it was longer than Payload
+	// Kept says that it is somewhere else, and Payload what is said of it there: At of Kept.Message, at Kept.Holder.
+	Kept Kept
+}
+
+// A Kept is a datagram that a Holder of messages keeps.
+type Kept struct {
+	Is      bool
+	Holder  int    // its number
+	Message uint64 // as the holder numbers them
+	At      int    // place in the message, from 0
 }
 
 // The layout of a message: magic, CRC-32C of all that follows, a header of fixed length with the length of the name at
@@ -64,6 +74,7 @@ type Datagram struct {
 const (
 	magic      = "WBM\x02" // the last byte is the version
 	magic1     = "WBM\x01"
+	magicHead  = "WBH\x02" // of what a Holder says of a message: some of its datagrams are kept
 	fixedBytes = 4 + 4 + 2 + 8 + 8 + 8 + 4 + 8 + 4*8 + 1
 	maxName    = 64
 	// maxPartitions bounds those of a collector.
@@ -85,6 +96,16 @@ var (
 
 // AppendMessage appends a message to buf. body is what AppendDatagram wrote.
 func AppendMessage(buf []byte, h *Header, body []byte) []byte {
+	return appendMessage(buf, magic, h, body)
+}
+
+// AppendHead appends what a Holder says of a message with the header h to buf. body is what AppendDatagram wrote, for
+// each datagram in the message.
+func AppendHead(buf []byte, h *Header, body []byte) []byte {
+	return appendMessage(buf, magicHead, h, body)
+}
+
+func appendMessage(buf []byte, magic string, h *Header, body []byte) []byte {
 	start := len(buf)
 	buf = append(buf, magic...)
 	buf = append(buf, 0, 0, 0, 0)
@@ -118,7 +139,7 @@ func putSum(message []byte) {
 
 // DecodeHeader reads the header of a message, without the datagrams, and checks the sum over all of it.
 func DecodeHeader(message []byte) (h Header, body []byte, err error) {
-	if len(message) < fixedBytes || string(message[:4]) != magic && string(message[:4]) != magic1 {
+	if len(message) < fixedBytes || !isHead(message) && string(message[:4]) != magic && string(message[:4]) != magic1 {
 		return h, nil, ErrNotAMessage
 	}
 	if binary.BigEndian.Uint32(message[4:]) != crc32.Checksum(message[8:], castagnoli) {
@@ -151,6 +172,9 @@ func DecodeHeader(message []byte) (h Header, body []byte, err error) {
 	return h, rest, nil
 }
 
+// isHead reports whether a message is what a Holder says of one.
+func isHead(message []byte) bool { return len(message) >= 4 && string(message[:4]) == magicHead }
+
 // readNumbers reads the numbers of a header, and returns what is behind them.
 func readNumbers(b []byte) (list []uint64, rest []byte, err error) {
 	count, length := binary.Uvarint(b)
@@ -178,6 +202,9 @@ func AppendDatagram(body []byte, d *Datagram) []byte {
 	if source.Is4() {
 		flags |= flagIPv4
 	}
+	if d.Kept.Is {
+		flags |= flagKept
+	}
 	body = append(body, flags)
 	body = binary.BigEndian.AppendUint64(body, uint64(d.ArrivedNs))
 	body = binary.BigEndian.AppendUint16(body, d.Port)
@@ -196,6 +223,7 @@ func AppendDatagram(body []byte, d *Datagram) []byte {
 const (
 	flagTruncated = 1 << iota
 	flagIPv4
+	flagKept
 )
 
 // datagramBytes is the most that a datagram takes in a body besides its payload.
@@ -220,7 +248,7 @@ func Decode(message, memory []byte, list []Datagram) (Header, []Datagram, []byte
 	rest := body
 	for len(rest) > 0 {
 		d, n := readDatagram(rest)
-		if n == 0 {
+		if n == 0 || d.Kept.Is && !isHead(message) {
 			return h, list[:first], body, ErrMalformed
 		}
 		list, rest = append(list, d), rest[n:]
@@ -233,7 +261,7 @@ func Decode(message, memory []byte, list []Datagram) (Header, []Datagram, []byte
 
 // readDatagram reads the first datagram of b, and returns its length; 0: it is cut.
 func readDatagram(b []byte) (d Datagram, n int) {
-	if len(b) < 1 || b[0]&^(flagTruncated|flagIPv4) != 0 {
+	if len(b) < 1 || b[0]&^(flagTruncated|flagIPv4|flagKept) != 0 {
 		return d, 0
 	}
 	address := 16
@@ -244,7 +272,7 @@ func readDatagram(b []byte) (d Datagram, n int) {
 	if len(b) < head {
 		return d, 0
 	}
-	d.Truncated = b[0]&flagTruncated != 0
+	d.Truncated, d.Kept.Is = b[0]&flagTruncated != 0, b[0]&flagKept != 0
 	d.ArrivedNs = int64(binary.BigEndian.Uint64(b[1:]))
 	d.Port = binary.BigEndian.Uint16(b[9:])
 	source, _ := netip.AddrFromSlice(b[11:][:address])

@@ -74,10 +74,9 @@ func (c *Config) openNATS(changed func(is bool, url string, err error)) (link, e
 }
 
 func (n *natsLink) publish(key Key, number uint64, message []byte, again string) (func(context.Context) error, error) {
-	subject := fmt.Sprintf("%s%d.%s", subjectPrefix, key.Partition, key.Collector)
 	id := fmt.Sprintf("%s.%x.%d.%d%s", key.Collector, key.Run, key.Partition, number, again)
-	ack, err := n.js.PublishMsgAsync(&nats.Msg{Subject: subject, Data: message}, jetstream.WithMsgID(id),
-		jetstream.WithStallWait(2*time.Second))
+	m := &nats.Msg{Subject: subjectOf(key.Partition, key.Collector), Data: message}
+	ack, err := n.js.PublishMsgAsync(m, jetstream.WithMsgID(id), jetstream.WithStallWait(2*time.Second))
 	if err != nil {
 		return nil, err
 	}
@@ -132,9 +131,53 @@ func (n *natsLink) consume(ctx context.Context, c *consumption) error {
 	if err != nil {
 		return err
 	}
-	from := c.begin(info.Created.Format(time.RFC3339Nano), info.State.LastSeq)
+	created := streamID(info)
+	from := c.begin(created, info.State.LastSeq)
+	purged := map[uint16]uint64{}
+	purge := func(p purgeable) { // what fails here the next one does
+		if p.upTo > 0 {
+			_ = stream.Purge(ctx, jetstream.WithPurgeSequence(p.upTo+1))
+		}
+		for partition, upTo := range p.partitions {
+			if purged[partition] != upTo && stream.Purge(ctx, jetstream.WithPurgeSequence(upTo+1),
+				jetstream.WithPurgeSubject(subjectOf(partition, "*"))) == nil {
+				purged[partition] = upTo
+			}
+		}
+	}
+	if c.elsewhere == nil {
+		const ahead = 256
+		return n.read(ctx, from, nil, ahead, c.take, func(broken <-chan error) error {
+			return c.tend(ctx, broken, purge)
+		})
+	}
+	reading, stop := context.WithCancel(ctx)
+	broken := make(chan error, 1)
+	var all sync.WaitGroup
+	all.Go(func() { broken <- c.elsewhere(reading, created) })
+	defer all.Wait()
+	defer stop()
+	return c.tend(ctx, broken, purge)
+}
+
+// streamID tells a stream from others of its name.
+func streamID(info *jetstream.StreamInfo) string { return info.Created.Format(time.RFC3339Nano) }
+
+// subjectOf returns the subject of what collectors send of a partition.
+func subjectOf(partition uint16, collector string) string {
+	return fmt.Sprintf("%s%d.%s", subjectPrefix, partition, collector)
+}
+
+// read takes messages of the stream from one on, of some subjects, or all, until f returns, which is told what is in
+// the way. It has so many sent ahead.
+func (n *natsLink) read(
+	ctx context.Context, from uint64, subjects []string, ahead int, take func(sequence, behind uint64, content []byte),
+	f func(broken <-chan error) error,
+) error {
+	asking, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
 	consumer, err := n.js.OrderedConsumer(asking, streamName, jetstream.OrderedConsumerConfig{
-		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: from,
+		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: from, FilterSubjects: subjects,
 		// The library would ask for the same consumer again and again. If that is on a server that is gone, nobody
 		// answers until the server is back; one with another name is made elsewhere.
 		MaxResetAttempts: 1,
@@ -152,9 +195,9 @@ func (n *natsLink) consume(ctx context.Context, c *consumption) error {
 		mu.Lock()
 		defer mu.Unlock()
 		if !over {
-			c.take(meta.Sequence.Stream, meta.NumPending, m.Data())
+			take(meta.Sequence.Stream, meta.NumPending, m.Data())
 		}
-	}, jetstream.PullMaxMessages(256),
+	}, jetstream.PullMaxMessages(ahead),
 		jetstream.ConsumeErrHandler(func(_ jetstream.ConsumeContext, err error) {
 			if !errors.Is(err, jetstream.ErrNoHeartbeat) { // it asks again by itself
 				select {
@@ -174,9 +217,7 @@ func (n *natsLink) consume(ctx context.Context, c *consumption) error {
 		mu.Unlock()
 		go taking.Stop()
 	}()
-	return c.tend(ctx, broken, func(upTo uint64) {
-		_ = stream.Purge(ctx, jetstream.WithPurgeSequence(upTo+1)) // the next one does more
-	})
+	return f(broken)
 }
 
 func (n *natsLink) connected() bool { return n.is.Load() && n.conn.IsConnected() }

@@ -15,6 +15,8 @@ type queuedMessage struct {
 	next     int    // the first of list that was not delivered
 	sequence uint64 // in the stream
 	damaged  bool   // it has no list
+	holder   int    // that keeps datagrams of it, see Holders; below 0: nobody
+	id       uint64 // by which it does
 }
 
 const (
@@ -31,15 +33,17 @@ const (
 )
 
 // queue queues the message of a key whose turn it is. The Consumer is locked.
-func (n *Consumer) queue(at *keyState, content []byte, sequence uint64) {
+func (n *Consumer) queue(at *keyState, r *received) {
 	var m *queuedMessage
 	if last := len(n.free) - 1; last >= 0 {
 		m, n.free = n.free[last], n.free[:last]
 	} else {
 		m = &queuedMessage{}
 	}
-	h, list, memory, err := Decode(content, m.memory, m.list[:0])
-	*m = queuedMessage{Header: h, list: list, memory: memory, sequence: sequence, damaged: err != nil}
+	h, list, memory, err := Decode(r.content, m.memory, m.list[:0])
+	*m = queuedMessage{
+		Header: h, list: list, memory: memory, sequence: r.sequence, damaged: err != nil, holder: r.holder, id: r.id,
+	}
 	if err != nil {
 		// Its sum is right, and it is wrong: sending it again would not help.
 		n.damaged++
@@ -79,7 +83,8 @@ func (n *Consumer) noFuture(c *collectorState, m *queuedMessage, nowNs int64) {
 		if c.aheadNs > int64(toldAhead) && !c.toldAhead {
 			c.toldAhead = true
 			n.config.Log.Warn("the clock of a collector is ahead of the one here: its datagrams count as if they arrived when "+
-				"they came by the bus", "collector", m.Collector, "ahead", time.Duration(c.aheadNs).Round(time.Millisecond))
+				"they came by the bus", "collector", m.Collector,
+				"ahead", time.Duration(c.aheadNs).Round(time.Millisecond))
 		}
 	}
 	if ends {
@@ -135,6 +140,7 @@ func (n *Consumer) drain(nowNs int64) {
 			n.config.Deliver(n.list)
 		}
 		for _, m := range n.finished { // nothing looks into their memory any more
+			n.letGo(m.holder, m.id)
 			if len(n.free) < maxFree {
 				n.free = append(n.free, m)
 			}
@@ -202,8 +208,12 @@ func (m *queuedMessage) nextNs() int64 {
 func (n *Consumer) takeFrom(at *keyState, upToNs int64) {
 	m := at.queue[0]
 	for m.next < len(m.list) && len(n.list) < deliverAtOnce && m.list[m.next].ArrivedNs <= upToNs {
-		m.list[m.next].Collector = at.Collector
-		n.list = append(n.list, m.list[m.next])
+		d := &m.list[m.next]
+		d.Collector = at.Collector
+		if d.Kept.Is {
+			d.Kept.Holder, d.Kept.Message, d.Kept.At = m.holder, m.id, m.next
+		}
+		n.list = append(n.list, *d)
 		m.next++
 	}
 	if at.Part = uint64(m.next); m.next == len(m.list) {

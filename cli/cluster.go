@@ -104,10 +104,14 @@ func writeCluster(to io.Writer, c *client.Cluster, noTitles bool) error {
 	fmt.Fprintln(to)
 	var tables [][]Cell
 	for _, t := range c.Tables {
+		taken := "none"
+		if len(t.Partitions) > 0 {
+			taken = strings.Trim(fmt.Sprint(t.Partitions), "[]")
+		}
 		tables = append(tables, PlainCells(t.Address, fmt.Sprint(t.Shards), fmt.Sprint(t.Reports), fmt.Sprint(t.Flows),
-			fmt.Sprint(t.FlowLimit), size(t.RelayedBytes)))
+			fmt.Sprint(t.FlowLimit), taken, size(t.RelayedBytes)))
 	}
 	return cmp.Or(err, printTable(to, []string{
-		"TABLES", "SHARDS", "REPORTS", "FLOWS", "ROOM FOR", "RELAYED",
+		"TABLES", "SHARDS", "REPORTS", "FLOWS", "ROOM FOR", "PARTITIONS", "RELAYED",
 	}, tables, noTitles))
 }

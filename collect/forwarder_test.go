@@ -12,8 +12,8 @@ import (
 	"github.com/waybill-int/waybill/wire/codepoint"
 )
 
-// What a Forwarder gives is divided as whoever owns the flows divides it, and no two datagrams of an exporter arrived at
-// the same moment, whatever the clock says.
+// What a Forwarder gives is divided as whoever owns the flows divides it, and no two datagrams of an exporter arrived
+// at the same moment, whatever the clock says.
 func TestForwarder(t *testing.T) {
 	points := codepoint.New()
 	points.Compile()
@@ -83,7 +83,10 @@ func TestForwarder(t *testing.T) {
 
 	now := lastNs + int64(time.Minute)
 	for _, step := range []struct{ atNs, want int64 }{
-		{now, now}, {now, now + 1}, {now - 5e8, now + 2}, {now - int64(time.Hour), now - int64(time.Hour)},
+		{now, now},
+		{now, now + 1},
+		{now - 5e8, now + 2},
+		{now - int64(time.Hour), now - int64(time.Hour)},
 		{now - int64(time.Hour), now - int64(time.Hour) + 1},
 	} {
 		if got := f.arrived(&Datagram{ArrivedNs: step.atNs}, now); got != step.want {

@@ -43,12 +43,14 @@ type Receiver struct {
 	using    *Settings // those of the batch at hand
 	gate     *gate     // of using; nil: everybody may send reports
 
-	headers []telemetry.Header
-	scratch telemetry.Batch
-	filling []*telemetry.Batch // one for each owner, while a batch of datagrams is distributed
-	places  []int              // of datagrams that were not refused, in the batch at hand
-	relays  []Relay            // owners in other processes, instead of owners
-	relayed []relayed          // one for each of them
+	headers    []telemetry.Header
+	scratch    telemetry.Batch
+	filling    []*telemetry.Batch // one for each owner, while a batch of datagrams is distributed
+	places     []int              // of datagrams that were not refused, in the batch at hand
+	relays     []Relay            // owners in other processes, instead of owners
+	relayed    []relayed          // one for each of them
+	partitions int                // of which each of them owns some
+	dialects   map[string]string  // of datagrams that they keep
 
 	received, decoded, damaged, malformed atomic.Uint64
 	reasons                               [wire.NumErrors]atomic.Uint64
@@ -123,7 +125,7 @@ func (r *Receiver) take(list []Datagram, port uint16, nowNs int64) {
 		d := &list[i]
 		h := &r.headers[kept]
 		if r.gate == nil {
-			r.decoder.Decode(d.Payload, d.Source, port, into, h)
+			r.decode(d, port, into, h)
 		} else if !r.decodeAllowed(d, port, into, h, nowNs) {
 			continue
 		}
@@ -145,16 +147,27 @@ func (r *Receiver) take(list []Datagram, port uint16, nowNs int64) {
 	r.decoded.Add(uint64(kept) - damaged - malformed)
 	r.damaged.Add(damaged)
 	r.malformed.Add(malformed)
-	into.Attribute(r.account.Observe(r.headers[:kept], nowNs), r.headers[:kept])
+	origin := r.account.Observe(r.headers[:kept], nowNs)
 	switch {
-	case one:
-		r.owners[0].put(into, nowNs)
 	case r.relays != nil:
-		r.relay(list, r.places, into, port, nowNs)
+		r.relay(list, into, origin, port, nowNs)
+	case one:
+		into.Attribute(origin, r.headers[:kept])
+		r.owners[0].put(into, nowNs)
 	default:
+		into.Attribute(origin, r.headers[:kept])
 		r.distribute(into, nowNs)
 	}
 	r.received.Add(uint64(len(list))) // behind their outcomes, see Stats
+}
+
+// decode reads a datagram, or what is said of one that is kept elsewhere.
+func (r *Receiver) decode(d *Datagram, port uint16, into *telemetry.Batch, h *telemetry.Header) {
+	if d.Kept.Is && readHeader(d.Payload, d.Source.Addr(), r.dialects, h) {
+		return
+	}
+	d.Kept.Is = false
+	r.decoder.Decode(d.Payload, d.Source, port, into, h)
 }
 
 // decodeAllowed decodes d as the decoder does, unless its source may not send it; then nothing of it is left in into,
@@ -169,7 +182,7 @@ func (r *Receiver) decodeAllowed(
 		return false
 	}
 	before, counters := len(into.Reports), len(into.Counters)
-	r.decoder.Decode(d.Payload, d.Source, port, into, h)
+	r.decode(d, port, into, h)
 	if !permit.allows(h) {
 		into.Reports, into.Counters = into.Reports[:before], into.Counters[:counters]
 		r.refused.add(source, permit, h, nowNs)
@@ -182,7 +195,7 @@ func (r *Receiver) decodeAllowed(
 func (r *Receiver) distribute(b *telemetry.Batch, nowNs int64) {
 	for i := range b.Reports {
 		report := &b.Reports[i]
-		owner := ownerOf(report, len(r.owners))
+		owner := PartitionOf(report, len(r.owners))
 		to := r.filling[owner]
 		if to == nil {
 			to = r.fill(owner, b)

@@ -57,7 +57,7 @@ func (*kept) Tick(int64) {}
 func TestRelay(t *testing.T) {
 	points := codepoint.New()
 	points.Compile()
-	const owners = 3
+	const owners, partitions = 3, 8
 	var list []Datagram
 	for i := range 30 {
 		form := test.Form20MD
@@ -77,12 +77,12 @@ func TestRelay(t *testing.T) {
 
 	var relays [owners]relayRecorder
 	r := NewReceiver(nil, &Settings{Points: points}, repeats{}, nil)
-	r.RelayTo([]Relay{&relays[0], &relays[1], &relays[2]})
+	r.RelayTo([]Relay{&relays[0], &relays[1], &relays[2]}, partitions)
 	r.Receive(list, 8555, 7)
 	var got int
 	for i := range relays {
 		var shard kept
-		to := NewRelayed(&shard, points, i, owners)
+		to := NewRelayed(RelayedConfig{Shard: &shard, Owner: i, Of: owners, Partitions: partitions, Points: points})
 		if err := to.Take(relays[i].datagrams, relays[i].origin, 7); err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +91,7 @@ func TestRelay(t *testing.T) {
 		}
 		next := 0
 		for _, report := range want.reports { // its own, in their order
-			if ownerOf(&report, owners) != i {
+			if ownerOf(&report, partitions, owners) != i {
 				continue
 			}
 			one := &shard.reports[next]

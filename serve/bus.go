@@ -74,15 +74,15 @@ func (c *Config) checkRole() error {
 		return c.checkQuery()
 	case roleTables:
 		switch {
-		case b.on():
-			return errors.New("bus: role is tables, which needs no bus; the analyzer relays what it takes from there")
+		case b.Embedded != "" || bus.IsKafka(b.URLs):
+			return errors.New("bus: role is tables, which takes messages from servers of NATS, in urls; without any, the analyzer relays to it")
 		case c.Data != "":
 			return errors.New("data: role is tables, which keeps nothing; the analyzer does")
 		case c.Tokens != "" || c.TLS.on():
 			return errors.New(
 				"role tables answers metrics only, in the clear and to everybody; want no tokens and no tls, and http on a loopback address")
 		}
-		return nil
+		return b.checkConnection()
 	case roleAll:
 		if b.on() {
 			return errors.New("bus: role is all, which needs no bus; want collect or analyze, or no bus")
@@ -116,10 +116,10 @@ func (c *Config) checkRole() error {
 	if len(b.URLs) > 0 && b.Embedded != "" {
 		return errors.New("bus: want urls or embedded, not both")
 	}
-	if err := bus.CheckURLs(b.URLs); err != nil {
-		return fmt.Errorf("bus: urls: %w", err)
+	if err := b.checkConnection(); err != nil {
+		return err
 	}
-	if b.Partitions < 1 || b.Partitions > 256 {
+	if b.Partitions < 1 || b.Partitions > bus.MaxPartitions {
 		return fmt.Errorf("bus: partitions: got %d, want 1 to 256", b.Partitions)
 	}
 	if b.Replicas < 1 || b.Replicas > 5 {
@@ -131,12 +131,6 @@ func (c *Config) checkRole() error {
 		} else if n < 16<<20 {
 			return fmt.Errorf("bus: %s: got %s, want at least 16MiB", size.key, size.text)
 		}
-	}
-	if (b.TLS.Cert == "") != (b.TLS.Key == "") {
-		return errors.New("bus: tls: cert and key are needed together")
-	}
-	if _, err := b.TLS.config(); err != nil {
-		return fmt.Errorf("bus: tls: %w", err)
 	}
 	if err := c.checkStandby(); err != nil || b.Embedded == "" {
 		return err
@@ -151,6 +145,20 @@ func (c *Config) checkRole() error {
 	if !address.Addr().IsLoopback() && !b.Insecure && (len(b.NKeys) == 0 || b.TLS.Cert == "") {
 		return errors.New(
 			"bus: embedded: others can reach this address; give nkeys and tls, listen on 127.0.0.1, or set insecure")
+	}
+	return nil
+}
+
+// checkConnection refuses what no connection can be made with.
+func (b *busSettings) checkConnection() error {
+	if err := bus.CheckURLs(b.URLs); err != nil {
+		return fmt.Errorf("bus: urls: %w", err)
+	}
+	if (b.TLS.Cert == "") != (b.TLS.Key == "") {
+		return errors.New("bus: tls: cert and key are needed together")
+	}
+	if _, err := b.TLS.config(); err != nil {
+		return fmt.Errorf("bus: tls: %w", err)
 	}
 	return nil
 }
@@ -254,10 +262,14 @@ func (s *Server) openBus() error {
 		}
 	}
 	receiver := s.Receivers[0]
-	t.consumer, err = bus.OpenConsumer(bus.ConsumerConfig{
+	consumer := bus.ConsumerConfig{
 		Bus: config, From: from, Log: s.log, Connected: connected,
 		Deliver: func(list []bus.Datagram) { t.deliver(receiver, list) },
-	})
+	}
+	if s.tables != nil && s.tables.Direct() {
+		consumer.Holders = s.tables
+	}
+	t.consumer, err = bus.OpenConsumer(consumer)
 	if err != nil {
 		return err
 	}
@@ -285,6 +297,7 @@ func (t *busReceiver) deliver(receiver *collect.Receiver, list []bus.Datagram) {
 			lastNs = max(lastNs, d.ArrivedNs)
 			t.list = append(t.list, collect.Datagram{
 				Collector: d.Collector, Source: d.Source, Payload: d.Payload, Truncated: d.Truncated,
+				Kept: collect.Kept{Is: d.Kept.Is, Owner: d.Kept.Holder, Message: d.Kept.Message, At: d.Kept.At},
 			})
 		}
 		receiver.Receive(t.list, first.Port, min(lastNs, time.Now().UnixNano()))

@@ -38,13 +38,22 @@ func (s *Server) cluster() types.Cluster {
 		}
 		for _, p := range c.Partitions {
 			out.Partitions = append(out.Partitions, types.BusPartition{
-				Partition: p.Partition, Owner: t.name, Messages: p.Number, Unconfirmed: p.Number - p.Confirmed,
-				Delivered: p.Datagrams - p.Before - p.Lost, Lost: p.Lost, Seen: timeOf(p.SeenNs),
+				Partition: p.Partition, Owner: s.ownerOf(p.Partition), Messages: p.Number,
+				Unconfirmed: p.Number - p.Confirmed,
+				Delivered:   p.Datagrams - p.Before - p.Lost, Lost: p.Lost, Seen: timeOf(p.SeenNs),
 			})
 		}
 		answer.Collectors = append(answer.Collectors, out)
 	}
 	return answer
+}
+
+// ownerOf returns who takes a partition of the bus.
+func (s *Server) ownerOf(partition uint16) string {
+	if s.tables == nil || !s.tables.Direct() {
+		return s.bus.name
+	}
+	return s.tables.OwnerOf(partition)
 }
 
 func timeOf(ns int64) time.Time { return time.Unix(0, ns).UTC() }

@@ -136,7 +136,7 @@ func (s *Server) newReceivers() error {
 		s.Collector.Exporters = append(s.Collector.Exporters, exporters)
 		receiver := collect.NewReceiver(nil, s.settings.Load(), exporters, s.owners())
 		if s.tables != nil {
-			receiver.RelayTo(s.tables.Relays())
+			receiver.RelayTo(s.tables.Relays(), s.tables.Partitions())
 		}
 		s.Receivers = append(s.Receivers, receiver)
 	}

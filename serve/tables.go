@@ -16,6 +16,7 @@ import (
 
 	"github.com/waybill-int/waybill/analyze"
 	"github.com/waybill-int/waybill/api/types"
+	"github.com/waybill-int/waybill/bus"
 	"github.com/waybill-int/waybill/internal/command"
 	"github.com/waybill-int/waybill/tables"
 )
@@ -71,6 +72,7 @@ func (t *tablesSettings) check(role string) error {
 func (s *Server) tablesConfig(t *tablesSettings) (c tables.Config, err error) {
 	c = tables.Config{
 		Addresses: t.Servers, Version: s.Config.Version, Points: s.points(), Delivered: s.delivered, Log: s.log,
+		Partitions: s.Config.Bus.Partitions, Direct: !bus.IsKafka(s.Config.Bus.URLs),
 	}
 	if c.TLS, err = t.TLS.config(); err != nil {
 		err = fmt.Errorf("tables: tls: %w", err)
@@ -140,7 +142,7 @@ func (s *Server) tableServers() []types.TableServer {
 	for _, t := range s.tables.Servers() {
 		list = append(list, types.TableServer{
 			Address: t.Address, Shards: t.Shards, Reports: t.Reports, Flows: t.Flows, FlowLimit: t.FlowLimit,
-			RelayedBytes: t.Relayed,
+			RelayedBytes: t.Relayed, Partitions: append([]int{}, t.Partitions...),
 		})
 	}
 	return list
@@ -150,6 +152,7 @@ func (s *Server) tableServers() []types.TableServer {
 type Tables struct {
 	log    *slog.Logger
 	server *tables.Server
+	bus    *bus.Reader // nil: the analyzer relays
 	own    *ownMetrics
 }
 
@@ -167,22 +170,42 @@ func NewTables(c *Config, logTo io.Writer) (*Tables, error) {
 	if secure != nil && secure.ClientCAs != nil {
 		secure.ClientAuth = tls.RequireAndVerifyClientCert
 	}
+	if c.Bus.on() {
+		from, err := c.Bus.config("waybill tables " + c.Tables.Listen)
+		if err != nil {
+			return nil, fmt.Errorf("bus: %w", err)
+		}
+		if t.bus, err = bus.OpenReader(from, t.log); err != nil {
+			return nil, err
+		}
+	}
 	t.server, err = tables.Listen(tables.ServerConfig{
 		Listen: c.Tables.Listen, TLS: secure, Shards: c.Workers, Tables: c.tableConfig(), Version: c.Version,
-		Log: t.log,
+		Bus: t.bus, Log: t.log,
 	})
 	if err != nil {
+		t.closeBus()
 		return nil, fmt.Errorf("tables: listen: %w", err)
 	}
 	if t.own, err = newOwnMetrics(c.HTTP, t.log, t, func() string {
 		if !t.server.Stats().Connected {
 			return "no analyzer connected"
 		}
+		if t.bus != nil && !t.bus.Connected() {
+			return "no connection to the bus"
+		}
 		return ""
 	}); err != nil {
 		t.server.Close()
+		t.closeBus()
 	}
 	return t, err
+}
+
+func (t *Tables) closeBus() {
+	if t.bus != nil {
+		t.bus.Close()
+	}
 }
 
 // Address is where the analyzer finds the tables.
@@ -190,6 +213,7 @@ func (t *Tables) Address() string { return t.server.Address() }
 
 // Run has the tables until ctx is done.
 func (t *Tables) Run(ctx context.Context) error {
+	defer t.closeBus()
 	t.own.Start()
 	t.log.Info("serving tables to an analyzer", "address", t.Address())
 	t.server.Run(ctx)
@@ -204,7 +228,9 @@ var (
 	tablesLimitDesc     = tablesDesc("flow_limit", "Flows for which they have room.")
 	tablesConnectedDesc = tablesDesc("connected", "1 while an analyzer has them.")
 	tablesAnalyzersDesc = tablesDesc("analyzers_total", "Analyzers that took them, one after the other; they were empty for each.")
-	tablesRelayedDesc   = tablesDesc("relayed_bytes_total", "Bytes of datagrams that came.")
+	tablesRelayedDesc   = tablesDesc("relayed_bytes_total", "Bytes of datagrams that the analyzer relayed.")
+	tablesTakenDesc     = tablesDesc("taken_bytes_total", "Bytes of messages that were taken from the bus.")
+	tablesHeldDesc      = tablesDesc("held_bytes", "Messages taken from the bus that wait until the analyzer says when.")
 	tablesAnsweredDesc  = tablesDesc("questions_total", "Questions of analyzers.")
 	tablesRefusedDesc   = tablesDesc("refused_connections_total", "Connections of others than analyzers of the same build.")
 )
@@ -234,6 +260,8 @@ func (t *Tables) Collect(ch chan<- prometheus.Metric) {
 		{tablesConnectedDesc, prometheus.GaugeValue, connected},
 		{tablesAnalyzersDesc, prometheus.CounterValue, float64(n.Analyzers)},
 		{tablesRelayedDesc, prometheus.CounterValue, float64(n.Received)},
+		{tablesTakenDesc, prometheus.CounterValue, float64(n.Taken)},
+		{tablesHeldDesc, prometheus.GaugeValue, float64(n.Held)},
 		{tablesAnsweredDesc, prometheus.CounterValue, float64(n.Answered)},
 		{tablesRefusedDesc, prometheus.CounterValue, float64(n.Refused)},
 	} {

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,6 +28,10 @@ type Config struct {
 	TLS       *tls.Config // nil: connections are in the clear
 	Version   string
 	Points    *codepoint.Config // compiled
+	// Partitions are those of the bus, which the shards have in turn. Direct says that servers may take messages from
+	// the bus themselves.
+	Partitions int
+	Direct     bool
 	// Delivered returns up to when all that arrived was handed over, at nowNs, see analyze.Shard.
 	Delivered func(nowNs int64) int64
 	Log       *slog.Logger
@@ -39,6 +44,9 @@ type Analyzer struct {
 	owners  []*owner
 	remotes []*analyze.Remote // of them
 	gone    chan error        // one error, when a server is gone
+	// partitions are how many parts of the flows the shards have in turn; direct: all servers take them from the bus.
+	partitions int
+	direct     bool
 }
 
 // An owner is a shard of a server.
@@ -54,6 +62,7 @@ type owner struct {
 	idle []*link
 
 	relayed atomic.Uint64 // bytes of datagrams
+	told    atomic.Uint64 // number of the latest message of which it told
 }
 
 const (
@@ -96,13 +105,14 @@ func Check(c Config) error {
 
 // open connects to all servers, when all of them are there. It is an error if one of them is gone then.
 func open(ctx context.Context, c Config) (*Analyzer, error) {
-	a := &Analyzer{config: c, id: rand.Uint64() | 1, gone: make(chan error, 1)}
+	a := &Analyzer{config: c, id: rand.Uint64() | 1, gone: make(chan error, 1), direct: c.Direct}
 	for _, address := range c.Addresses {
-		shards, err := a.await(ctx, address)
+		w, err := a.await(ctx, address)
 		if err != nil {
 			return nil, err
 		}
-		for slot := range shards {
+		a.direct = a.direct && w.Bus
+		for slot := range w.Shards {
 			o := &owner{
 				analyzer: a, address: address, slot: slot, index: len(a.owners),
 				asking: make(chan struct{}, mostAsking),
@@ -110,6 +120,14 @@ func open(ctx context.Context, c Config) (*Analyzer, error) {
 			a.owners = append(a.owners, o)
 			a.remotes = append(a.remotes, &analyze.Remote{Transport: o, Delivered: c.Delivered})
 		}
+	}
+	if a.direct && len(a.owners) > c.Partitions {
+		a.direct = false
+		c.Log.Warn("datagrams are relayed to the tables: there are more of them than partitions of the bus", "tables",
+			len(a.owners), "partitions", c.Partitions, "help", "bus.partitions of all collectors and of the analyzer")
+	}
+	if a.partitions = len(a.owners); a.direct {
+		a.partitions = c.Partitions
 	}
 	for _, o := range a.owners {
 		var err error
@@ -122,16 +140,22 @@ func open(ctx context.Context, c Config) (*Analyzer, error) {
 	return a, nil
 }
 
-// await returns how many shards a server has, when it is there.
-func (a *Analyzer) await(ctx context.Context, address string) (shards int, err error) {
+// Partitions returns how many there are, see Config.
+func (a *Analyzer) Partitions() int { return a.partitions }
+
+// Direct reports whether the servers take messages from the bus. Otherwise datagrams have to be relayed to them.
+func (a *Analyzer) Direct() bool { return a.direct }
+
+// await returns what a server says of itself, when it is there.
+func (a *Analyzer) await(ctx context.Context, address string) (w welcome, err error) {
 	for told := false; ; {
 		l, w, err := a.greet(address, &hello{})
 		if err == nil {
 			l.conn.Close()
-			return w.Shards, nil
+			return w, nil
 		}
 		if isRefused(err) {
-			return 0, err
+			return w, err
 		}
 		if !told {
 			told = true
@@ -140,7 +164,7 @@ func (a *Analyzer) await(ctx context.Context, address string) (shards int, err e
 		select {
 		case <-time.After(againAfter):
 		case <-ctx.Done():
-			return 0, context.Cause(ctx)
+			return w, context.Cause(ctx)
 		}
 	}
 }
@@ -201,9 +225,9 @@ func (a *Analyzer) greet(address string, h *hello) (l *link, w welcome, err erro
 // dial opens a connection to the shard.
 func (o *owner) dial(inOrder bool) (*link, error) {
 	a := o.analyzer
-	l, _, err := a.greet(o.address, &hello{
-		Session: a.id, Slot: o.slot, InOrder: inOrder, Index: o.index, Of: len(a.owners),
-	})
+	h := o.hello()
+	h.InOrder = inOrder
+	l, _, err := a.greet(o.address, h)
 	if err != nil {
 		return nil, err
 	}
@@ -213,6 +237,14 @@ func (o *owner) dial(inOrder bool) (*link, error) {
 	}
 	go l.read()
 	return l, nil
+}
+
+// hello returns what a connection to the shard begins with.
+func (o *owner) hello() *hello {
+	a := o.analyzer
+	return &hello{
+		Session: a.id, Slot: o.slot, Index: o.index, Of: len(a.owners), Partitions: a.Partitions(),
+	}
 }
 
 // Owners returns what stands for the shards.
@@ -290,6 +322,7 @@ type ServerState struct {
 	Shards  int
 	Relayed uint64 // bytes of datagrams, since the start
 	analyze.Counters
+	Partitions []int // of the bus, that it takes; empty: datagrams are relayed to it
 }
 
 // Servers returns what is known of all servers.
@@ -301,7 +334,11 @@ func (a *Analyzer) Servers() (list []ServerState) {
 			s.Shards++
 			s.Relayed += a.owners[i].relayed.Load()
 			c.Owners = append(c.Owners, a.remotes[i])
+			for p := i; a.direct && p < a.partitions; p += len(a.owners) {
+				s.Partitions = append(s.Partitions, p)
+			}
 		}
+		slices.Sort(s.Partitions)
 		s.Counters = c.Counters()
 		list = append(list, s)
 		first += s.Shards

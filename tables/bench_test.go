@@ -12,6 +12,7 @@ import (
 
 	"github.com/waybill-int/waybill/analyze"
 	"github.com/waybill-int/waybill/analyze/ledger"
+	"github.com/waybill-int/waybill/bus"
 	"github.com/waybill-int/waybill/collect"
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/telemetry"
@@ -71,8 +72,63 @@ func BenchmarkReport(b *testing.B) {
 	})
 	b.Run("relaying", func(b *testing.B) {
 		r := collect.NewReceiver(nil, settings, account(), nil)
-		r.RelayTo([]collect.Relay{into{}, into{}})
+		r.RelayTo([]collect.Relay{into{}, into{}}, 2)
 		run(b, r, nothing)
+	})
+	b.Run("accounts of what tables take", func(b *testing.B) {
+		heads, held := benchHeads(batches)
+		r := collect.NewReceiver(nil, settings, account(), nil)
+		r.RelayTo([]collect.Relay{into{}}, 1)
+		var list []bus.Datagram
+		var memory []byte
+		var batch []collect.Datagram
+		nowNs := int64(1e18)
+		give := func() {
+			for i, head := range heads {
+				var err error
+				if _, list, memory, err = bus.Decode(head, memory, list[:0]); err != nil {
+					b.Fatal(err)
+				}
+				batch = batch[:0]
+				for at := range list {
+					d := &list[at]
+					batch = append(batch, collect.Datagram{
+						Source: d.Source, Payload: d.Payload,
+						Kept: collect.Kept{Is: d.Kept.Is, Message: uint64(i), At: at},
+					})
+				}
+				r.Receive(batch, 8555, nowNs)
+				nowNs += 1e5
+			}
+		}
+		give()
+		bytes := 0
+		for _, head := range heads {
+			bytes += len(head)
+		}
+		b.ReportAllocs()
+		b.ResetTimer()
+		spent := processorTime(b)
+		for b.Loop() {
+			give()
+		}
+		all := float64(b.N) * float64(n)
+		b.ReportMetric(float64(processorTime(b)-spent)/all, "cpu-ns/report")
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/all, "ns/report")
+		b.ReportMetric(float64(bytes)/float64(n), "B/report")
+		b.ReportMetric(float64(held.bytes)/float64(n), "held-B/report")
+	})
+	b.Run("heads", func(b *testing.B) {
+		messages := benchMessages(batches)
+		spent := processorTime(b)
+		k := newHeld(&hello{Of: 1, Partitions: 1})
+		for b.Loop() {
+			for _, m := range messages {
+				message, _ := k.keep(m, settings.Points)
+				k.letGo(message)
+			}
+		}
+		b.ReportMetric(float64(processorTime(b)-spent)/float64(b.N)/float64(n), "cpu-ns/report")
 	})
 	for _, servers := range []int{1, 2, 4} {
 		b.Run("apart, servers="+string(rune('0'+servers)), func(b *testing.B) {
@@ -83,7 +139,7 @@ func BenchmarkReport(b *testing.B) {
 			}
 			a := opened(b, addresses...)
 			r := collect.NewReceiver(nil, settings, account(), nil)
-			r.RelayTo(a.Relays())
+			r.RelayTo(a.Relays(), a.Partitions())
 			run(b, r, func() {
 				for _, o := range a.Owners() {
 					o.Finish(0) // which is answered behind all of them
@@ -91,6 +147,34 @@ func BenchmarkReport(b *testing.B) {
 			})
 		})
 	}
+}
+
+// benchMessages are batches as they are on the bus, eight in a message.
+func benchMessages(batches [][]collect.Datagram) (messages [][]byte) {
+	for of := range slices.Chunk(batches, 8) {
+		var body []byte
+		h := bus.Header{Collector: "c", Number: 1}
+		for _, batch := range of {
+			for _, d := range batch {
+				body = bus.AppendDatagram(body, &bus.Datagram{
+					ArrivedNs: 1e18 + int64(h.Datagrams)*1000, Port: 8555, Source: d.Source, Payload: d.Payload,
+				})
+				h.Datagrams++
+			}
+		}
+		messages = append(messages, bus.AppendMessage(nil, &h, body))
+	}
+	return messages
+}
+
+// benchHeads is what tables that take the messages tell of them.
+func benchHeads(batches [][]collect.Datagram) (heads [][]byte, k *held) {
+	k = newHeld(&hello{Of: 1, Partitions: 1})
+	for _, m := range benchMessages(batches) {
+		_, head := k.keep(m, somePoints())
+		heads = append(heads, slices.Clone(head))
+	}
+	return heads, k
 }
 
 // BenchmarkQuestions are what people ask, over 8 servers with 10,000 flows each, or a million
@@ -115,7 +199,7 @@ func BenchmarkQuestions(b *testing.B) {
 	}
 	a := opened(b, addresses...)
 	r := collect.NewReceiver(nil, &collect.Settings{Points: somePoints()}, ledger.NewExporters(200), nil)
-	r.RelayTo(a.Relays())
+	r.RelayTo(a.Relays(), a.Partitions())
 	nowNs := time.Now().UnixNano()
 	var batch []collect.Datagram
 	report := func(i int) {

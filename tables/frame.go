@@ -21,6 +21,7 @@ const (
 	kindPoints                    // points
 	kindDatagrams                 // a head of datagrams, and what collect.Relayed takes
 	kindQuestion                  // its name and its arguments
+	kindLetGo                     // the number of a message that was kept
 )
 
 // Frames begin with their length, which is that of what follows it, and a kind; the answers to them with an outcome.
@@ -83,18 +84,27 @@ type hello struct {
 	Version string
 	Session uint64 // of the analyzer's process; 0: it wants to know how many shards there are
 	Slot    int    // which of the server's shards it is about
-	// InOrder says that datagrams come by it, and that the shard begins with it: Index is its number among so many, by
-	// telemetry.FlowKey.ShardOf.
-	InOrder   bool
-	Index, Of int
+	// InOrder says that datagrams come by it, and that the shard begins with it: Index is its number among so many, to
+	// which so many partitions belong in turn, see collect.Receiver.RelayTo.
+	InOrder               bool
+	Index, Of, Partitions int
+	// Stream says that what the shard takes from the bus is to be told by it: heads, as answers that nobody asked for.
+	// The shard begins with the message From, and has told of the messages that it numbered up to Told.
+	Stream     string
+	From, Told uint64
 }
 
 // A welcome is the answer.
 type welcome struct {
 	Shards int
+	Bus    bool // the server can take messages from the bus
 }
 
-const magic = "waybill tables 1"
+const magic = "waybill tables 2"
+
+// headOf is what stands before the head of a message: by which number it is kept, its place in the stream, and how
+// many of the shard's messages are behind it.
+const headOf = 3 * 8
 
 // points are a codepoint.Config for another process.
 type points struct {

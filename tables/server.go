@@ -5,8 +5,10 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"math/rand/v2"
 	"net"
@@ -16,6 +18,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/bus"
 	"github.com/waybill-int/waybill/collect"
 	"github.com/waybill-int/waybill/internal/flat"
 	"github.com/waybill-int/waybill/wire/codepoint"
@@ -27,7 +30,8 @@ type ServerConfig struct {
 	TLS     *tls.Config // nil: connections are in the clear
 	Shards  int         // one for each processor
 	Tables  analyze.Config
-	Version string // that the analyzer has to have
+	Version string      // that the analyzer has to have
+	Bus     *bus.Reader // nil: the analyzer relays all datagrams
 	Log     *slog.Logger
 }
 
@@ -41,7 +45,8 @@ type Server struct {
 	conns   map[net.Conn]struct{}
 	serving sync.WaitGroup
 
-	received  atomic.Uint64 // bytes of datagrams
+	received  atomic.Uint64 // bytes of datagrams that were relayed
+	taken     atomic.Uint64 // bytes of messages from the bus
 	answered  atomic.Uint64
 	refused   atomic.Uint64
 	analyzers atomic.Uint64
@@ -57,6 +62,7 @@ type session struct {
 type shard struct {
 	*analyze.Shard
 	relayed *collect.Relayed
+	held    *held
 }
 
 // Listen opens a Server. Run has to be called for anything to be answered.
@@ -146,11 +152,18 @@ func (s *Server) serve(conn net.Conn) {
 		_ = w.Flush()
 		return
 	}
-	answer := flat.Append(nil, &welcome{s.config.Shards})
+	answer := flat.Append(nil, &welcome{s.config.Shards, s.config.Bus != nil})
 	if writeFrame(w, done, answer) != nil || w.Flush() != nil || of == nil {
 		return
 	}
 	_ = conn.SetDeadline(time.Time{})
+	if h.Stream != "" {
+		if err := s.tellHeads(conn, w, of, &h); err != nil {
+			_ = writeFrame(w, failed, []byte(err.Error()))
+			_ = w.Flush()
+		}
+		return
+	}
 	for {
 		first, content, err := readFrame(r, &buf, maxFrame)
 		if err != nil {
@@ -187,7 +200,8 @@ func (s *Server) greet(conn net.Conn, h *hello) (*shard, error) {
 	switch {
 	case h.Session == 0:
 		return nil, nil
-	case h.Slot < 0 || h.Slot >= s.config.Shards || h.Index < 0 || h.Index >= h.Of || h.Of > maxShards:
+	case h.Slot < 0 || h.Slot >= s.config.Shards || h.Index < 0 || h.Index >= h.Of || h.Of > maxShards ||
+		h.Partitions < 1 || h.Partitions > bus.MaxPartitions:
 		return nil, fmt.Errorf("there is no shard %d, as number %d of %d", h.Slot, h.Index, h.Of)
 	case !h.InOrder:
 		if s.session == nil || s.session.id != h.Session || s.session.shards[h.Slot] == nil {
@@ -227,7 +241,10 @@ func (s *Server) newShard(h *hello) *shard {
 	of.Delivered = func(nowNs int64) int64 { return nowNs } // each tick says what it is
 	config := codepoint.New()
 	config.Compile()
-	of.relayed = collect.NewRelayed(of.Shard, config, h.Index, h.Of)
+	of.held = newHeld(h)
+	of.relayed = collect.NewRelayed(collect.RelayedConfig{
+		Shard: of.Shard, Owner: h.Index, Of: h.Of, Partitions: h.Partitions, Points: config, Kept: of.held.find,
+	})
 	return of
 }
 
@@ -256,9 +273,16 @@ func (s *Server) take(of *shard, k kind, content []byte) (answer []byte, err err
 		}
 		config, err := p.config()
 		if err == nil {
-			of.relayed.Use(config)
+			of.relayed.Points = config
+			of.held.use(config)
 		}
 		return nil, err
+	case kindLetGo:
+		if len(content) != 8 {
+			return nil, io.ErrUnexpectedEOF
+		}
+		of.held.letGo(binary.BigEndian.Uint64(content))
+		return nil, nil
 	case kindQuestion:
 		s.answered.Add(1)
 		var name string
@@ -275,7 +299,9 @@ func (s *Server) take(of *shard, k kind, content []byte) (answer []byte, err err
 type ServerStats struct {
 	Analyzers uint64 // that took the tables, one after the other
 	Connected bool   // one has them now
-	Received  uint64 // bytes of datagrams
+	Received  uint64 // bytes of datagrams that were relayed
+	Taken     uint64 // bytes of messages from the bus
+	Held      int    // bytes of those that wait to be counted
 	Answered  uint64 // questions
 	Refused   uint64 // connections
 	analyze.Counters
@@ -284,8 +310,8 @@ type ServerStats struct {
 // Stats returns how much there is now.
 func (s *Server) Stats() ServerStats {
 	n := ServerStats{
-		Analyzers: s.analyzers.Load(), Received: s.received.Load(), Answered: s.answered.Load(),
-		Refused: s.refused.Load(),
+		Analyzers: s.analyzers.Load(), Received: s.received.Load(), Taken: s.taken.Load(),
+		Answered: s.answered.Load(), Refused: s.refused.Load(),
 	}
 	s.mu.Lock()
 	var c analyze.Collector
@@ -293,6 +319,7 @@ func (s *Server) Stats() ServerStats {
 		for _, of := range s.session.shards {
 			if of != nil {
 				c.Owners = append(c.Owners, of.Shard)
+				n.Held += of.held.size()
 			}
 		}
 		for _, conn := range s.session.conns {

@@ -171,7 +171,7 @@ func TestTablesAreShards(t *testing.T) {
 			}
 			give(collect.NewReceiver(nil, settings, here.Exporters[0], dispatchers), list, tick(&here))
 			relaying := collect.NewReceiver(nil, settings, apart.Exporters[0], nil)
-			relaying.RelayTo(a.Relays())
+			relaying.RelayTo(a.Relays(), a.Partitions())
 			give(relaying, list, tick(&apart))
 
 			flows, total := here.Flows(analyze.FlowFilter{Order: analyze.ByPackets, Limit: 10_000})
@@ -270,7 +270,7 @@ func TestTakenOver(t *testing.T) {
 func relayedOf(d test.Datagram) []byte {
 	var relayed capture
 	r := collect.NewReceiver(nil, &collect.Settings{Points: somePoints()}, nobody{}, nil)
-	r.RelayTo([]collect.Relay{&relayed})
+	r.RelayTo([]collect.Relay{&relayed}, 1)
 	r.Receive([]collect.Datagram{{Source: d.Src, Payload: d.Payload}}, 8555, 1)
 	return relayed
 }
@@ -335,6 +335,7 @@ func FuzzTake(f *testing.F) {
 	f.Add(byte(kindPoints), flat.Append(nil, pointsOf(somePoints())))
 	f.Add(byte(kindQuestion), append(flat.Append(nil, ptr("counters")), flat.Append(nil, &struct{}{})...))
 	f.Add(byte(kindQuestion), flat.Append(nil, ptr("paths")))
+	f.Add(byte(kindLetGo), []byte("12345678"))
 	f.Add(byte(kindDatagrams), appendHead(nil, &telemetry.Origin{Accounts: 3}, 1))
 	for _, d := range datagramsOf(f, "demo", "watch: [{report_all: true}]\n", 5*time.Millisecond) {
 		f.Add(byte(kindDatagrams), append(appendHead(nil, &telemetry.Origin{Accounts: 3}, 1), relayedOf(d)...))
@@ -342,12 +343,12 @@ func FuzzTake(f *testing.F) {
 	}
 	config := analyze.ConfigFor(32<<20, 1)
 	s := &Server{config: ServerConfig{Shards: 1, Tables: config, Log: quiet()}}
-	of := s.newShard(&hello{Of: 1})
+	of := s.newShard(&hello{Of: 1, Partitions: 1})
 	f.Fuzz(func(t *testing.T, k byte, content []byte) {
-		if k%5 == byte(kindQuestion) && !bytes.Contains(content, []byte("counters")) {
+		if k%6 == byte(kindQuestion) && !bytes.Contains(content, []byte("counters")) {
 			return // questions are the same types of both, as the hello says
 		}
-		if _, err := s.take(of, kind(k%5), content); err != nil && strings.Contains(err.Error(), "the tables failed") {
+		if _, err := s.take(of, kind(k%6), content); err != nil && strings.Contains(err.Error(), "the tables failed") {
 			t.Error(err)
 		}
 	})

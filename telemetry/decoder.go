@@ -53,7 +53,7 @@ func (d *Decoder) Decode(payload []byte, src netip.AddrPort, dstPort uint16, bat
 	h.Source, h.Dialect, h.Datagram = src.Addr(), "", payload
 	d.payload = payload
 	h.Version, h.HasNodeID, h.HasSequence, h.HWID, h.NodeID, h.Sequence = 0, false, false, 0, 0, 0
-	h.Domain = 0
+	h.Domain, h.Content = 0, 0
 	h.PartlyNamed = false
 	before := len(batch.Reports)
 	version, err := report.Version(payload)

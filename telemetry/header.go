@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"hash/crc32"
 	"net/netip"
 
 	"github.com/waybill-int/waybill/wire"
@@ -51,5 +52,14 @@ type Header struct {
 	Repeated    bool // it came before, says the account of its exporter, or Decode, which clears it otherwise
 	Dialect     string
 	Account     uint32 // number of the account of its exporter, from 1 on, says the account; 0: it has none
-	Datagram    []byte // a view of what Decoder.Decode was given
+	Datagram    []byte // a view of what Decoder.Decode was given; nil: it is somewhere else
+	Content     uint32 // ContentOf the Datagram, where that is nil
 }
+
+// ContentOf returns a hash of the part of a datagram that tells it from others: headers, times and the front of a
+// packet. It is the same in all processes.
+func ContentOf(datagram []byte) uint32 {
+	return crc32.Checksum(datagram[:min(len(datagram), 256)], castagnoli)
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)

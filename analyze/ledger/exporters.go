@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"hash/maphash"
 	"net/netip"
 	"sync"
 	"time"
@@ -173,8 +172,8 @@ func (x *exporter) observeRecords(h *telemetry.Header, nowNs int64) {
 // isCopy reports whether a datagram whose number came before is the one that came then. It is what tells duplicates
 // among the first datagrams of an exporter, of which nobody knows yet whether their numbers count.
 func (x *exporter) isCopy(h *telemetry.Header) bool {
-	return x.contents != nil && !x.stuck() && len(h.Datagram) > 0 &&
-		x.contents[h.Sequence%windowSize] == contentHash(h.Datagram)
+	content := contentOf(h)
+	return content != 0 && x.contents != nil && !x.stuck() && x.contents[h.Sequence%windowSize] == content
 }
 
 // noteContent remembers a datagram for isCopy, until the numbers tell enough.
@@ -186,15 +185,15 @@ func (x *exporter) noteContent(h *telemetry.Header) {
 	if x.contents == nil {
 		x.contents = &[windowSize]uint32{}
 	}
-	x.contents[h.Sequence%windowSize] = contentHash(h.Datagram)
+	x.contents[h.Sequence%windowSize] = contentOf(h)
 }
 
-var contentSeed = maphash.MakeSeed()
-
-// contentHash returns a hash of the part of a datagram that tells it from others: headers, times and the front of a
-// packet.
-func contentHash(datagram []byte) uint32 {
-	return uint32(maphash.Bytes(contentSeed, datagram[:min(len(datagram), 256)]))
+// contentOf returns what tells a datagram from others; 0: nothing does.
+func contentOf(h *telemetry.Header) uint32 {
+	if len(h.Datagram) == 0 {
+		return h.Content
+	}
+	return telemetry.ContentOf(h.Datagram)
 }
 
 // broke counts a datagram that broke a rule.

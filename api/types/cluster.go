@@ -28,6 +28,7 @@ type TableServer struct {
 	Flows        int    `json:"flows"`
 	FlowLimit    int    `json:"flow_limit"` // flows for which it has room
 	RelayedBytes uint64 `json:"relayed_bytes"`
+	Partitions   []int  `json:"partitions"` // of the bus that it takes; empty: datagrams are relayed to it
 }
 
 // A Bus carries datagrams from collectors to the server that analyzes them.

@@ -19,9 +19,9 @@ import (
 func TestClusterClocks(t *testing.T) {
 	seed, _ := test.Seed(t)
 	g := mathrand.New(mathrand.NewPCG(seed, 0))
-	server, tables := tablesConfig(t)
-	startRoleAt(t, tables)
 	data, address, web := t.TempDir(), test.FreePort(t, "tcp"), test.FreePort(t, "tcp")
+	server, tables := tablesConfig(t, "nats://"+address)
+	startRoleAt(t, tables)
 	config := fmt.Sprintf("role: analyze\nhttp: %s\ndata: %s\nbus: {embedded: %q}\ntables: {servers: [%s]}\n", web,
 		data, address, server)
 	analyzer := startRole(t, web, config)
@@ -79,8 +79,8 @@ func TestClusterClocks(t *testing.T) {
 					return false
 				}
 				if x.Received != *x.Sent || *x.Lost != 0 || *x.Duplicate != 0 || *x.Reordered != 0 {
-					t.Errorf("%s: of %d sent by %v: %d received, %d lost, %d twice, %d out of order", what, *x.Sent, x.Source,
-						x.Received, *x.Lost, *x.Duplicate, *x.Reordered)
+					t.Errorf("%s: of %d sent by %v: %d received, %d lost, %d twice, %d out of order", what, *x.Sent,
+						x.Source, x.Received, *x.Lost, *x.Duplicate, *x.Reordered)
 				}
 				all += x.Received
 			}

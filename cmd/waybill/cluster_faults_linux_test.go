@@ -50,7 +50,7 @@ func startFaultyCluster(t *testing.T) (c *faultyCluster) {
 	c = &faultyCluster{clusterOfTest: clusterOfTest{t: t}, nats: startNATS(t)}
 	for i := range c.tables {
 		var server string
-		server, c.tableOf[i] = tablesConfig(t)
+		server, c.tableOf[i] = tablesConfig(t, c.nats.urls...)
 		c.tables[i] = startRoleAt(t, c.tableOf[i])
 		c.servers = append(c.servers, server)
 	}
@@ -219,7 +219,8 @@ func (c *faultyCluster) addView(name string) {
 	}
 }
 
-// moveTables gives the tables to one server more, and then takes them from it again, by reading the configuration.
+// moveTables gives the tables to one server more, and then takes them from it again, by reading the configuration. That
+// one has no bus, so that datagrams are relayed to all of them meanwhile.
 func (c *faultyCluster) moveTables() {
 	server, config := tablesConfig(c.t)
 	third := startRoleAt(c.t, config)
@@ -234,7 +235,8 @@ func (c *faultyCluster) moveTables() {
 		c.sendAll(300)
 		test.Eventually(c.t, fmt.Sprint(len(c.servers), " servers with tables"), func() bool {
 			var cluster client.Cluster
-			return c.analyzer.ask("/api/v1/cluster", &cluster) == nil && len(cluster.Tables) == len(c.servers)
+			return c.analyzer.ask("/api/v1/cluster", &cluster) == nil && len(cluster.Tables) == len(c.servers) &&
+				(len(cluster.Tables[0].Partitions) > 0) == (len(c.servers) == 2)
 		})
 		c.check("tables were moved")
 	}

@@ -19,8 +19,9 @@ const (
 	reportNs         = 260                   // of a processor: a report from its socket to the tables, all analyses on
 	busReportNs      = 5000                  // of a processor: all that a report costs from a collector to the tables
 	readNs           = 134 + 73              // of time: a report of the bus, for the one goroutine that reads them
-	relayNs          = 134 + 310             // the same, for one that relays them to tables
-	tableNs          = 700                   // of a processor: a relayed report, to the tables of 100,000 flows
+	accountNs        = 120                   // of time: a report that tables take from the bus, for its account
+	accountBytes     = 18 + 17               // to the analyzer and back, of such a report
+	tableNs          = 230 + 700             // of a processor: a report from the bus to the tables of 100,000 flows
 	busBytes         = 225.0 / datagramBytes // on the bus, for a byte of a datagram
 	datagramBytes    = 266                   // a report of 5 hops as it is sent
 	flowBytes        = 740                   // of memory: a flow with a path of 5 hops
@@ -131,8 +132,8 @@ func planOf(l *load) plan {
 		}, keep(reports*busReportNs/1e9)),
 		TablesApart: slices.Concat(bus, []need{
 			bought("processors of all", reports*(busReportNs+tableNs)/1e9, ""),
-			single("analyzer: reading and relaying", reports, 1e9/relayNs, "/s"),
-			single("analyzer: network out", in*8, float64(l.port), "bit/s"),
+			single("analyzer: accounts", reports, 1e9/accountNs, "/s"),
+			single("analyzer: network", reports*accountBytes*8, float64(l.port), "bit/s"),
 			bought("tables: processors", reports*tableNs/1e9, ""),
 			several("tables: memory of flows", memory, float64(l.memory), "B"),
 		}, keep(reports*(busReportNs+tableNs)/1e9)),

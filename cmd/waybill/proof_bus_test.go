@@ -16,8 +16,8 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// A clusterOfProof is what stands around the analyzer of an emulated network: two collectors, each with its part of the
-// switches, a bus of three servers that each keep everything, and ClickHouse.
+// A clusterOfProof is what stands around the analyzer of an emulated network: two collectors, each with its part of
+// the switches, a bus of three servers that each keep everything, and ClickHouse.
 type clusterOfProof struct {
 	urls      []string // of the bus
 	addresses []string // of the collectors
@@ -30,7 +30,7 @@ type clusterOfProof struct {
 // takes a tenth of a second for whatever it is given.
 const inFlightByBus = 2048
 
-func startClusterOfProof(t *testing.T, kafka, apart bool) *clusterOfProof {
+func startClusterOfProof(t *testing.T, kafka, apart, relayed bool) *clusterOfProof {
 	t.Helper()
 	c := &clusterOfProof{store: chdb.Start(t), data: t.TempDir()}
 	if kafka {
@@ -45,9 +45,13 @@ func startClusterOfProof(t *testing.T, kafka, apart bool) *clusterOfProof {
 	} else {
 		c.urls = startNATS(t).urls
 	}
+	var taken []string // from where the tables take messages
+	if !kafka && !relayed {
+		taken = c.urls
+	}
 	for range 3 {
 		if apart {
-			address, config := tablesConfig(t)
+			address, config := tablesConfig(t, taken...)
 			startRoleAt(t, config)
 			c.tables = append(c.tables, address)
 		}
@@ -90,8 +94,8 @@ func (c *clusterOfProof) startQuery(t *testing.T, analyzer string) string {
 	return "http://" + web
 }
 
-// checkStored compares what ClickHouse has of each flow, as a server with role query says it without the analyzer, with
-// what the analyzer said of it, which the truth of the network was compared with.
+// checkStored compares what ClickHouse has of each flow, as a server with role query says it without the analyzer,
+// with what the analyzer said of it, which the truth of the network was compared with.
 func (c *clusterOfProof) checkStored(t *testing.T, query string, flows []telemetry.Flow) {
 	t.Helper()
 	api, err := client.New(query)
@@ -124,7 +128,8 @@ func (c *clusterOfProof) checkStored(t *testing.T, query string, flows []telemet
 
 // What a cluster says of an emulated network is what the network knows of itself, as in TestProof: reports come by two
 // collectors and three servers of the bus, and are put in the order in which they arrived. Three servers have the
-// tables, or the analyzer has, and a server with role query is asked. ClickHouse has the same of every flow.
+// tables and take from the bus what is about their flows, or it is relayed to them, or the analyzer has the tables;
+// and a server with role query is asked. ClickHouse has the same of every flow.
 func TestProofByBus(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(test.Root(), "scenarios/*.yaml"))
 	if err != nil || len(files) == 0 {
@@ -143,9 +148,9 @@ func TestProofByBus(t *testing.T) {
 		}
 		t.Run(name+"/"+d.name, func(t *testing.T) {
 			turn := uint64(i) + round/uint64(len(dialects))
-			kafka, apart := turn%2 > 0, turn%4 < 2
+			kafka, apart, relayed := turn%2 > 0, turn%4 < 2, turn%8 == 4
 			proveUndisturbed(t, func() (string, bool) {
-				return prove(t, file, &d, startClusterOfProof(t, kafka, apart))
+				return prove(t, file, &d, startClusterOfProof(t, kafka, apart, relayed))
 			})
 		})
 	}

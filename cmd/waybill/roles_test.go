@@ -26,11 +26,13 @@ func startRole(t *testing.T, http, config string, change ...func(*exec.Cmd)) *pr
 	return startProcess(t, http, "/healthz", "serve --config "+file, change...)
 }
 
-// tablesConfig returns the configuration of a server that has tables, two of them, for an analyzer, and where.
-func tablesConfig(t *testing.T) (address, config string) {
+// tablesConfig returns the configuration of a server that has tables, two of them, for an analyzer, and where. It takes
+// messages from servers of a bus, if there are any.
+func tablesConfig(t *testing.T, bus ...string) (address, config string) {
 	t.Helper()
 	address = test.FreePort(t, "tcp")
-	return address, fmt.Sprintf("role: tables\nworkers: 2\nmemory: 128MiB\ntables: {listen: %s}\n", address)
+	return address, fmt.Sprintf("role: tables\nworkers: 2\nmemory: 128MiB\ntables: {listen: %s}\nbus: {urls: [%s]}\n",
+		address, strings.Join(bus, ", "))
 }
 
 // startRoleAt is startRole for what answers about itself only, wherever that is.

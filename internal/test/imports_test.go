@@ -106,8 +106,8 @@ var badImports = []struct{ from, to, why string }{
 	{"...", "export/grafana", "dashboards are made by a test, and no program needs the library that makes them"},
 	{"bus/...", "... -bus/... -telemetry/... -wire/... -internal/...", "a bus carries records, whoever made them"},
 	{
-		"tables/...", "... -tables/... -analyze -collect -telemetry/... -wire/... -internal/...",
-		"what carries questions to tables knows neither who asks for the answers nor where datagrams come from",
+		"tables/...", "... -tables/... -analyze -bus -collect -telemetry/... -wire/... -internal/...",
+		"tables take datagrams from an analyzer or from the bus, and know neither who asks for the answers nor stores them",
 	},
 	{"tables/...", "third-party", "connections, and values of one build, need the standard library only"},
 

@@ -1690,6 +1690,7 @@ export interface components {
             address: string;
             flow_limit: number;
             flows: number;
+            partitions: number[] | null;
             relayed_bytes: number;
             reports: number;
             shards: number;
