@@ -80,7 +80,7 @@ type Holders interface {
 	Len() int
 	// Read gives take what the holders say of messages, which are theirs until it returns, until ctx is done or
 	// something is in the way. After that nothing is taken. from returns the first message to take of a partition, for
-	// all partitions that may be.
+	// all partitions that may be. A holder begins with no head, which says how many messages are behind it.
 	Read(ctx context.Context, stream string, from func(partition uint16) uint64,
 		take func(holder int, id, sequence, behind uint64, head []byte)) error
 	// LetGo says that nobody will ask for datagrams of a message any more.
@@ -239,7 +239,7 @@ func (n *Consumer) begin(stream string, newest uint64) (from uint64) {
 			n.config.Log.Warn("the stream is another one than before; collectors send again what it has lost",
 				"is", stream, "before", n.stream)
 		}
-		n.stream, n.sequence, n.base, n.sequences = stream, 0, 0, nil
+		n.stream, n.sequence, n.base, n.sequences, n.purge = stream, 0, 0, nil, purgeable{}
 	}
 	if n.config.Holders == nil {
 		for _, sequence := range n.sequences {
@@ -303,7 +303,9 @@ func (n *Consumer) takeFromHolders(ctx context.Context, stream string) error {
 		for _, behind := range n.pendingAt {
 			n.pending += behind
 		}
-		n.accept(&received{sequence, head, holder, id})
+		if len(head) > 0 {
+			n.accept(&received{sequence, head, holder, id})
+		}
 		n.catchUp()
 		n.drain(time.Now().UnixNano())
 	})

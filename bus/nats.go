@@ -147,7 +147,7 @@ func (n *natsLink) consume(ctx context.Context, c *consumption) error {
 	}
 	if c.elsewhere == nil {
 		const ahead = 256
-		return n.read(ctx, from, nil, ahead, c.take, func(broken <-chan error) error {
+		return n.read(ctx, from, nil, ahead, nil, c.take, func(broken <-chan error) error {
 			return c.tend(ctx, broken, purge)
 		})
 	}
@@ -169,10 +169,10 @@ func subjectOf(partition uint16, collector string) string {
 }
 
 // read takes messages of the stream from one on, of some subjects, or all, until f returns, which is told what is in
-// the way. It has so many sent ahead.
+// the way. It has so many sent ahead. begun is told how many there are at first; nil: nobody wants to know.
 func (n *natsLink) read(
-	ctx context.Context, from uint64, subjects []string, ahead int, take func(sequence, behind uint64, content []byte),
-	f func(broken <-chan error) error,
+	ctx context.Context, from uint64, subjects []string, ahead int, begun func(behind uint64),
+	take func(sequence, behind uint64, content []byte), f func(broken <-chan error) error,
 ) error {
 	asking, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -184,6 +184,9 @@ func (n *natsLink) read(
 	})
 	if err != nil {
 		return err
+	}
+	if begun != nil {
+		begun(consumer.CachedInfo().NumPending)
 	}
 	var mu sync.Mutex
 	broken, over := make(chan error, 1), false // over: under mu

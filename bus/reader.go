@@ -34,6 +34,7 @@ func OpenReader(c Config, log *slog.Logger) (*Reader, error) {
 
 // Read takes the messages of partitions from one on, in the order of the stream, until ctx is done or something is in
 // the way. The content is take's to keep. behind are the messages of these partitions that the stream has behind it.
+// The first time there is no content.
 func (r *Reader) Read(
 	ctx context.Context, stream string, from uint64, partitions []uint16,
 	take func(sequence, behind uint64, content []byte),
@@ -51,7 +52,8 @@ func (r *Reader) Read(
 	for _, p := range partitions {
 		subjects = append(subjects, subjectOf(p, "*"))
 	}
-	return r.link.read(ctx, from, subjects, readAhead, take, func(broken <-chan error) error {
+	begun := func(behind uint64) { take(from-1, behind, nil) }
+	return r.link.read(ctx, from, subjects, readAhead, begun, take, func(broken <-chan error) error {
 		select {
 		case <-ctx.Done():
 			return nil

@@ -181,7 +181,7 @@ func NewTables(c *Config, logTo io.Writer) (*Tables, error) {
 	}
 	t.server, err = tables.Listen(tables.ServerConfig{
 		Listen: c.Tables.Listen, TLS: secure, Shards: c.Workers, Tables: c.tableConfig(), Version: c.Version,
-		Bus: t.bus, Log: t.log,
+		Bus: t.bus, Held: heldMemory(memory, c.Workers), Log: t.log,
 	})
 	if err != nil {
 		t.closeBus()
@@ -201,6 +201,10 @@ func NewTables(c *Config, logTo io.Writer) (*Tables, error) {
 	}
 	return t, err
 }
+
+// heldMemory returns how much each of some shards may keep of what it has taken from the bus: an eighth of all memory
+// together, or what is sent at once.
+func heldMemory(memory uint64, shards int) int { return int(max(memory/8/uint64(shards), 16<<20)) }
 
 func (t *Tables) closeBus() {
 	if t.bus != nil {

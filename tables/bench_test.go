@@ -121,7 +121,7 @@ func BenchmarkReport(b *testing.B) {
 	b.Run("heads", func(b *testing.B) {
 		messages := benchMessages(batches)
 		spent := processorTime(b)
-		k := newHeld(&hello{Of: 1, Partitions: 1})
+		k := newHeld(&hello{Of: 1, Partitions: 1}, 1<<30)
 		for b.Loop() {
 			for _, m := range messages {
 				message, _ := k.keep(m, settings.Points)
@@ -169,7 +169,7 @@ func benchMessages(batches [][]collect.Datagram) (messages [][]byte) {
 
 // benchHeads is what tables that take the messages tell of them.
 func benchHeads(batches [][]collect.Datagram) (heads [][]byte, k *held) {
-	k = newHeld(&hello{Of: 1, Partitions: 1})
+	k = newHeld(&hello{Of: 1, Partitions: 1}, 1<<30)
 	for _, m := range benchMessages(batches) {
 		_, head := k.keep(m, somePoints())
 		heads = append(heads, slices.Clone(head))

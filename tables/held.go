@@ -19,6 +19,7 @@ import (
 // exporters, and keeps the datagrams until the analyzer has said in which order they are to be counted.
 type held struct {
 	owner, of, partitions int
+	most                  int // bytes of messages that are kept; beyond it, nothing is taken from the bus
 
 	mu     sync.Mutex
 	freed  *sync.Cond
@@ -43,12 +44,11 @@ type heldMessage struct {
 	datagram  collect.Datagram // that was found last
 }
 
-// maxHeld is how many bytes of messages a shard keeps; beyond it, nothing is taken from the bus. The memory of maxFree
-// of them goes round.
-const maxHeld, maxFree = 64 << 20, 16
+// maxFree is of how many messages the memory goes round.
+const maxFree = 16
 
-func newHeld(h *hello) *held {
-	k := &held{owner: h.Index, of: h.Of, partitions: h.Partitions, list: map[uint64]*heldMessage{}}
+func newHeld(h *hello, most int) *held {
+	k := &held{owner: h.Index, of: h.Of, partitions: h.Partitions, most: most, list: map[uint64]*heldMessage{}}
 	k.freed = sync.NewCond(&k.mu)
 	return k
 }
@@ -131,7 +131,7 @@ func (k *held) await(ctx context.Context) (*codepoint.Config, error) {
 	})()
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for k.bytes > maxHeld || k.points == nil {
+	for k.bytes > k.most || k.points == nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -140,8 +140,8 @@ func (k *held) await(ctx context.Context) (*codepoint.Config, error) {
 	return k.points, nil
 }
 
-// keep takes a message, and returns by which number it is kept, and its head. Nothing is kept
-// of what cannot be read, and the analyzer finds out the same. The head is valid until the next call.
+// keep takes a message, and returns by which number it is kept, and its head, which is valid until the next call.
+// Nothing is kept of what cannot be read, and the analyzer finds out the same.
 func (k *held) keep(content []byte, points *codepoint.Config) (message uint64, head []byte) {
 	h, _, err := bus.DecodeHeader(content)
 	if err != nil {
@@ -204,7 +204,11 @@ func (s *Server) tellHeads(conn net.Conn, w *bufio.Writer, of *shard, h *hello) 
 			return
 		}
 		s.taken.Add(uint64(len(content)))
-		message, told := k.keep(content, points)
+		var message uint64
+		var told []byte
+		if len(content) > 0 {
+			message, told = k.keep(content, points)
+		}
 		binary.BigEndian.PutUint64(head[:], message)
 		binary.BigEndian.PutUint64(head[8:], sequence)
 		binary.BigEndian.PutUint64(head[16:], behind)

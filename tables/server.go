@@ -32,6 +32,7 @@ type ServerConfig struct {
 	Tables  analyze.Config
 	Version string      // that the analyzer has to have
 	Bus     *bus.Reader // nil: the analyzer relays all datagrams
+	Held    int         // bytes of messages from the bus that each shard keeps, about
 	Log     *slog.Logger
 }
 
@@ -241,7 +242,7 @@ func (s *Server) newShard(h *hello) *shard {
 	of.Delivered = func(nowNs int64) int64 { return nowNs } // each tick says what it is
 	config := codepoint.New()
 	config.Compile()
-	of.held = newHeld(h)
+	of.held = newHeld(h, s.config.Held)
 	of.relayed = collect.NewRelayed(collect.RelayedConfig{
 		Shard: of.Shard, Owner: h.Index, Of: h.Of, Partitions: h.Partitions, Points: config, Kept: of.held.find,
 	})
