@@ -342,7 +342,7 @@ func TestOrderOfEachCollector(t *testing.T) {
 		const collectors, partitions, ways = 3, 5, 3
 		var on [ways][][]byte // messages on each way
 		var sent, taken [collectors]int
-		n := newTestConsumer(t, nil, func(list []Datagram) {
+		delivered := func(list []Datagram) {
 			for i := range list {
 				var c, number int
 				fmt.Sscan(string(list[i].Payload), &c, &number)
@@ -352,17 +352,26 @@ func TestOrderOfEachCollector(t *testing.T) {
 				}
 				taken[c]++
 			}
-		})
-		sequence := uint64(0)
+		}
+		n := newTestConsumer(t, nil, delivered)
+		var stream [][]byte
+		next := 0 // of stream, to take
 		deliver := func(atMost int) {
 			for range atMost {
-				way := &on[g.IntN(ways)]
-				if len(*way) == 0 {
-					continue
+				if way := &on[g.IntN(ways)]; len(*way) > 0 {
+					stream = append(stream, (*way)[0])
+					*way = (*way)[1:]
 				}
-				sequence++
-				n.take(sequence, 1, (*way)[0])
-				*way = (*way)[1:]
+				if next < len(stream) {
+					next++
+					n.take(uint64(next), 1, stream[next-1])
+				}
+				if g.IntN(1000) == 0 { // another analyzer goes on
+					p := n.positions()
+					n = newTestConsumer(t, p, delivered)
+					n.begin(p.Stream, uint64(len(stream)))
+					next = int(p.Sequence)
+				}
 				if g.IntN(50) == 0 {
 					n.expireMissing(time.Now().UnixNano())
 				}
@@ -405,7 +414,7 @@ func TestOrderOfEachCollector(t *testing.T) {
 			}
 			deliver(g.IntN(30))
 		}
-		for len(on[0])+len(on[1])+len(on[2]) > 0 {
+		for len(on[0])+len(on[1])+len(on[2]) > 0 || next < len(stream) {
 			deliver(100)
 		}
 		n.drain(time.Now().UnixNano())

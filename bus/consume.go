@@ -131,6 +131,7 @@ type collectorState struct {
 	// Up to when all that arrived there was taken, by its clock, and when it said so, by the one here.
 	wholeNs, wholeSeenNs int64
 	said                 []promise
+	kept                 bool  // wholeNs is what it said to this process
 	aheadNs              int64 // by how much its clock is ahead
 	aheadMost            int64 // by how much it was since aheadSince
 	aheadSince           int64
@@ -427,7 +428,7 @@ func (n *Consumer) collectorOf(name string) *collectorState {
 func (n *Consumer) keepPromises(collector string, c *collectorState) {
 	for len(c.said) > 0 && (len(c.said) > maxPromises || c.seenNs-c.said[0].seenNs > int64(missingFor) ||
 		n.firstMissing(collector, &c.said[0]) < 0) {
-		c.wholeNs, c.wholeSeenNs = c.said[0].wholeNs, c.said[0].seenNs
+		c.wholeNs, c.wholeSeenNs, c.kept = c.said[0].wholeNs, c.said[0].seenNs, true
 		c.said = slices.Delete(c.said, 0, 1)
 	}
 }

@@ -161,7 +161,9 @@ func (n *Consumer) setLimits(nowNs int64) (upTo int64) {
 	n.clock.Lock()
 	defer n.clock.Unlock()
 	for _, c := range n.collectors {
-		c.limitNs = c.whole()
+		if c.limitNs = c.whole(); !c.kept {
+			c.limitNs = math.MinInt64 // the one that is known is by another clock
+		}
 		if nowNs-c.seenNs >= int64(aliveFor) || len(c.said) > 0 && nowNs-c.said[0].seenNs > int64(longestBehind) {
 			c.limitNs = math.MaxInt64 // there is no use in waiting
 		}
