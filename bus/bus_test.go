@@ -455,6 +455,9 @@ func TestUnheard(t *testing.T) {
 	if list := missing(); len(list) != 1 || list[0] != (Position{Run: 1, Partition: 1, MissingFrom: 1, MissingTo: 2}) {
 		t.Errorf("%+v are missing, want 1 and 2 of partition 1", list)
 	}
+	if list := missing(); len(list) > 0 {
+		t.Errorf("%+v are asked for again at once", list)
+	}
 	for number := range uint64(2) {
 		n.take(2+number, 0, messageOf(Header{Collector: "a", Run: 1, Partition: 1, Number: number + 1}, nil))
 	}

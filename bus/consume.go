@@ -137,6 +137,7 @@ type collectorState struct {
 	aheadSince           int64
 	toldAhead            bool  // the log was told
 	limitNs              int64 // see setLimits
+	askedNs              int64 // when it was asked for messages of which nothing was heard
 	run                  uint64
 	Counters
 }
@@ -160,6 +161,8 @@ const (
 	maxKeys     = 65536
 	// aliveFor is how long the tables wait for a collector of which nothing comes.
 	aliveFor = 2 * time.Second
+	// unheardFor is how often a collector is asked again for messages that it named, maxUnheard for how many of them.
+	unheardFor, maxUnheard = 5 * time.Second, 64
 	// maxPromises is of how many messages a collector's time may wait for others.
 	maxPromises = 1024
 	// longestBehind is how far behind now the tables' clock stays for a collector that is late.
@@ -600,13 +603,17 @@ func (n *Consumer) answer(collector string) []byte {
 	return content
 }
 
-// unheard lists messages that a collector named, and behind which nothing came that tells that they are missing. The
-// Consumer is locked.
+// unheard lists messages that a collector named, and behind which nothing came that tells that they are missing: some,
+// and not again soon, since they may be on their way. The Consumer is locked.
 func (n *Consumer) unheard(collector string, nowNs int64) (list []Position) {
 	n.clock.Lock()
 	defer n.clock.Unlock()
 	c := n.collectors[collector]
-	if c == nil || len(c.said) == 0 || nowNs-c.said[0].seenNs < int64(pollEvery) {
+	late := int64(pollEvery) // in a stream, what is named comes first
+	if n.sequences != nil {
+		late = int64(unheardFor)
+	}
+	if c == nil || len(c.said) == 0 || nowNs-c.said[0].seenNs < late || nowNs-c.askedNs < int64(unheardFor) {
 		return nil
 	}
 	promised := &c.said[0]
@@ -614,9 +621,10 @@ func (n *Consumer) unheard(collector string, nowNs int64) (list []Position) {
 		key := Key{collector, promised.run, uint16(partition)}
 		accepted := n.accepted(key)
 		if at := n.keys[key]; number > accepted && (at == nil || at.waiting == nil) {
+			c.askedNs = nowNs
 			list = append(list, Position{
 				Run: key.Run, Partition: key.Partition, Confirmed: n.confirmed[key],
-				MissingFrom: accepted + 1, MissingTo: number,
+				MissingFrom: accepted + 1, MissingTo: min(number, accepted+maxUnheard),
 			})
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 )
 
 // A Reader takes messages of some partitions for a Consumer elsewhere, see Holders. It makes nothing on the bus: the
@@ -54,14 +55,28 @@ func (r *Reader) Read(
 	}
 	begun := func(behind uint64) { take(from-1, behind, nil) }
 	return r.link.read(ctx, from, subjects, readAhead, begun, take, func(broken <-chan error) error {
-		select {
-		case <-ctx.Done():
-			return nil
-		case err := <-broken:
-			return err
+		ticker := time.NewTicker(time.Second)
+		defer ticker.Stop()
+		for away := 0; away < mostAway; {
+			select {
+			case <-ctx.Done():
+				return nil
+			case err := <-broken:
+				return err
+			case <-ticker.C:
+			}
+			if away++; r.link.connected() {
+				away = 0
+			}
 		}
+		return errNoBus
 	})
 }
+
+// mostAway is for how many seconds the bus may be away until a Reader says so: others wait for what it reads.
+const mostAway = 4
+
+var errNoBus = errors.New("no connection to the bus")
 
 // Connected reports whether there is a connection to the bus.
 func (r *Reader) Connected() bool { return r.link.connected() }

@@ -22,8 +22,9 @@ import (
 	"github.com/waybill-int/waybill/internal/test/chdb"
 )
 
-// partitionedGroup is the group of the collector that a partition cuts off: the kernel's filter tells it by that.
-const partitionedGroup = 54321
+// Groups of a collector and of the second server with tables, which partitions cut off: the kernel's filter tells them
+// by that.
+const collectorGroup, tablesGroup = 54321, 54322
 
 // A faultyCluster is three servers of NATS that keep all datagrams three times, two collectors, an analyzer and two
 // servers that have its tables, ClickHouse, and a server that is asked.
@@ -51,7 +52,7 @@ func startFaultyCluster(t *testing.T) (c *faultyCluster) {
 	for i := range c.tables {
 		var server string
 		server, c.tableOf[i] = tablesConfig(t, c.nats.urls...)
-		c.tables[i] = startRoleAt(t, c.tableOf[i])
+		c.startTables(i)
 		c.servers = append(c.servers, server)
 	}
 	database, err := url.Parse(chdb.Start(t))
@@ -76,13 +77,19 @@ func startFaultyCluster(t *testing.T) (c *faultyCluster) {
 	}
 	for i, k := range c.collectors {
 		if i == 1 {
-			k.change = append(k.change, inGroup)
+			k.change = append(k.change, inGroup(collectorGroup))
 		}
 		k.start(t)
 	}
 	c.sendAll(200)
 	c.check("at the beginning")
 	return c
+}
+
+// startTables starts a server that has tables.
+func (c *faultyCluster) startTables(i int) {
+	group := []uint32{0, tablesGroup}[i]
+	c.tables[i] = startRoleAt(c.t, c.tableOf[i], inGroup(group))
 }
 
 // configure writes the configuration of the analyzer, with the servers that have its tables.
@@ -173,7 +180,7 @@ func (c *faultyCluster) killServer(i int) {
 func (c *faultyCluster) killTables(i int) {
 	c.tables[i].kill()
 	c.sendAll(300)
-	c.tables[i] = startRoleAt(c.t, c.tableOf[i])
+	c.startTables(i)
 	c.sendAll(200)
 	c.awaitAnalyzer()
 }
@@ -264,6 +271,28 @@ func (c *faultyCluster) awaitAnalyzer() {
 
 // partition lets nothing of a collector come to the bus, for more than it takes to send some.
 func (c *faultyCluster) partition(more time.Duration) {
+	here, there := c.collectors[0], c.collectors[1]
+	defer c.cutOff(collectorGroup)()
+	before := uint64(there.switches[0].next) - c.lost(there) // some may still be on their way
+	c.sendAll(1000)
+	time.Sleep(more)
+	test.Eventually(c.t, "reports of the collector that is not cut off", func() bool {
+		return c.arrived(here) == uint64(here.switches[0].next)-c.lost(here)
+	})
+	if n := c.arrived(there); n > before {
+		c.t.Errorf("%d reports came through the partition", n-before)
+	}
+}
+
+// partitionTables lets a server that has tables take nothing from the bus, for more than it takes to send some.
+func (c *faultyCluster) partitionTables(more time.Duration) {
+	defer c.cutOff(tablesGroup)()
+	c.sendAll(1000)
+	time.Sleep(more)
+}
+
+// cutOff lets nothing of the processes of a group come to the bus, until mend is called.
+func (c *faultyCluster) cutOff(group uint32) (mend func()) {
 	var ports []string
 	for _, o := range c.nats.options {
 		_, port, _ := net.SplitHostPort(o.Client)
@@ -278,8 +307,8 @@ func (c *faultyCluster) partition(more time.Duration) {
 			c.t.Fatalf("nft: %v\n%s", err, out)
 		}
 	}
-	// A connection that the collector has given up belongs to no group, and the kernel still sends what it had of it:
-	// its port is noted while it has one.
+	// A connection that a process has given up belongs to no group, and the kernel still sends what it had of it: its
+	// port is noted while it has one.
 	nft(fmt.Sprintf(`table inet %s {
 	set cut { type inet_service; flags dynamic; size 65535; }
 	chain out {
@@ -288,19 +317,8 @@ func (c *faultyCluster) partition(more time.Duration) {
 		tcp sport @cut drop
 	}
 }
-`, table, partitionedGroup, strings.Join(ports, ", ")))
-	mend := "delete table inet " + table + "\n"
-	defer func() { nft(mend) }()
-	here, there := c.collectors[0], c.collectors[1]
-	before := uint64(there.switches[0].next) - c.lost(there) // some may still be on their way
-	c.sendAll(1000)
-	time.Sleep(more)
-	test.Eventually(c.t, "reports of the collector that is not cut off", func() bool {
-		return c.arrived(here) == uint64(here.switches[0].next)-c.lost(here)
-	})
-	if n := c.arrived(there); n > before {
-		c.t.Errorf("%d reports came through the partition", n-before)
-	}
+`, table, group, strings.Join(ports, ", ")))
+	return func() { nft("delete table inet " + table + "\n") }
 }
 
 // lost returns how many reports of a collector's first switch the ledger has as lost.
@@ -367,7 +385,7 @@ func (c *faultyCluster) upgrade() {
 	c.sendAll(200)
 	for i, tables := range c.tables {
 		tables.terminate(c.t)
-		c.tables[i] = startRoleAt(c.t, c.tableOf[i])
+		c.startTables(i)
 	}
 	c.startAnalyzer()
 	c.check("the analyzer was upgraded")
@@ -422,6 +440,7 @@ func TestClusterFaults(t *testing.T) {
 				c.sendAll(200)
 			}},
 			{"a collector was cut off", func() { c.partition(cut) }},
+			{"tables were cut off", func() { c.partitionTables(cut) }},
 			{"the stream was full", c.fill},
 			{"all of it was upgraded", c.upgrade},
 		}, long...) {
@@ -559,7 +578,9 @@ func (g *gate) pass(from, to net.Conn) {
 	}
 }
 
-// inGroup has a process run in the group that is cut off.
-func inGroup(c *exec.Cmd) {
-	c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Gid: partitionedGroup}}
+// inGroup has a process run in a group.
+func inGroup(group uint32) func(*exec.Cmd) {
+	return func(c *exec.Cmd) {
+		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Gid: group}}
+	}
 }

@@ -36,10 +36,10 @@ func tablesConfig(t *testing.T, bus ...string) (address, config string) {
 }
 
 // startRoleAt is startRole for what answers about itself only, wherever that is.
-func startRoleAt(t *testing.T, config string) *process {
+func startRoleAt(t *testing.T, config string, change ...func(*exec.Cmd)) *process {
 	t.Helper()
 	web := test.FreePort(t, "tcp")
-	return startRole(t, web, config+"http: "+web+"\n")
+	return startRole(t, web, config+"http: "+web+"\n", change...)
 }
 
 func (p *process) kill() {
