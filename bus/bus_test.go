@@ -237,7 +237,10 @@ func TestOrder(t *testing.T) {
 
 // newTestConsumer returns a Consumer without a bus.
 func newTestConsumer(t *testing.T, from *Positions, deliver func([]Datagram)) *Consumer {
-	n := &Consumer{config: ConsumerConfig{From: from, Log: testLog(t), Deliver: deliver}}
+	n := &Consumer{
+		config: ConsumerConfig{From: from, Log: testLog(t), Deliver: deliver},
+		now:    func() int64 { return time.Now().UnixNano() },
+	}
 	n.goOn()
 	return n
 }
@@ -353,7 +356,17 @@ func TestOrderOfEachCollector(t *testing.T) {
 				taken[c]++
 			}
 		}
-		n := newTestConsumer(t, nil, delivered)
+		// However slow the machine is, messages come fast enough that nothing is given up.
+		clock := time.Now().UnixNano()
+		replace := func(from *Positions) *Consumer {
+			n := newTestConsumer(t, from, delivered)
+			n.now = func() int64 {
+				clock += 1000
+				return clock
+			}
+			return n
+		}
+		n := replace(nil)
 		var stream [][]byte
 		next := 0 // of stream, to take
 		deliver := func(atMost int) {
@@ -368,17 +381,17 @@ func TestOrderOfEachCollector(t *testing.T) {
 				}
 				if g.IntN(1000) == 0 { // another analyzer goes on
 					p := n.positions()
-					n = newTestConsumer(t, p, delivered)
+					n = replace(p)
 					n.begin(p.Stream, uint64(len(stream)))
 					next = int(p.Sequence)
 				}
 				if g.IntN(50) == 0 {
-					n.expireMissing(time.Now().UnixNano())
+					n.expireMissing(n.now())
 				}
 			}
 		}
 		var numbers, before [collectors][partitions]uint64
-		now := time.Now().UnixNano() - int64(time.Second)
+		now := clock - int64(time.Second)
 		for range 200 {
 			for c := range collectors {
 				var at [partitions][]Datagram
@@ -417,10 +430,10 @@ func TestOrderOfEachCollector(t *testing.T) {
 		for len(on[0])+len(on[1])+len(on[2]) > 0 || next < len(stream) {
 			deliver(100)
 		}
-		n.drain(time.Now().UnixNano())
+		n.drain(n.now())
 		n.pending = 0
 		n.catchUp()
-		n.drain(time.Now().Add(time.Hour).UnixNano())
+		n.drain(n.now() + int64(time.Hour))
 		if taken != sent || n.queuedBytes != 0 || n.held != 0 {
 			t.Fatalf("seed %d: %d datagrams were delivered, want %d; %d bytes wait, and %d messages", seed, taken, sent,
 				n.queuedBytes, n.held)

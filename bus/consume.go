@@ -18,6 +18,7 @@ import (
 type Consumer struct {
 	config ConsumerConfig
 	link   link
+	now    func() int64 // nanoseconds since 1970
 
 	mu        sync.Mutex        // held while a message is delivered
 	sequence  uint64            // of the newest message of the stream
@@ -171,7 +172,7 @@ const (
 
 // OpenConsumer opens the connection, which need not succeed at once.
 func OpenConsumer(c ConsumerConfig) (*Consumer, error) {
-	n := &Consumer{config: c}
+	n := &Consumer{config: c, now: func() int64 { return time.Now().UnixNano() }}
 	n.goOn()
 	var err error
 	n.link, err = c.Bus.open(logChanges(c.Log, "collectors keep what arrives"))
@@ -209,7 +210,7 @@ func (n *Consumer) Run(ctx context.Context) {
 	}
 	taking := consumption{
 		begin: n.begin, take: n.take, confirmed: n.purgeable,
-		tick: func() { n.expireMissing(time.Now().UnixNano()) },
+		tick: func() { n.expireMissing(n.now()) },
 	}
 	if n.config.Holders != nil {
 		taking.elsewhere = n.takeFromHolders
@@ -262,7 +263,7 @@ func (n *Consumer) begin(stream string, newest uint64) (from uint64) {
 			n.pendingAt[i] = n.pending // until it says something
 		}
 	}
-	n.awaitCollectors(time.Now().UnixNano())
+	n.awaitCollectors(n.now())
 	if n.config.Connected != nil {
 		n.config.Connected()
 		n.config.Connected = nil
@@ -290,7 +291,7 @@ func (n *Consumer) take(sequence, behind uint64, content []byte) {
 	n.sequence, n.pending = sequence, behind
 	n.accept(&received{sequence: sequence, content: content, holder: -1})
 	n.catchUp()
-	n.drain(time.Now().UnixNano())
+	n.drain(n.now())
 }
 
 // takeFromHolders accepts what holders say until ctx is done or something is in the way.
@@ -311,7 +312,7 @@ func (n *Consumer) takeFromHolders(ctx context.Context, stream string) error {
 			n.accept(&received{sequence, head, holder, id})
 		}
 		n.catchUp()
-		n.drain(time.Now().UnixNano())
+		n.drain(n.now())
 	})
 }
 
@@ -372,7 +373,7 @@ func (n *Consumer) accept(r *received) {
 		n.letGo(r.holder, r.id)
 	case h.Number > at.accepted+1:
 		if at.waiting == nil {
-			at.waiting, at.sinceNs = map[uint64]*received{}, time.Now().UnixNano()
+			at.waiting, at.sinceNs = map[uint64]*received{}, n.now()
 		}
 		if _, has := at.waiting[h.Number]; has {
 			n.duplicates++
@@ -395,7 +396,7 @@ func (n *Consumer) accept(r *received) {
 // hear notes what a message says of its collector.
 func (n *Consumer) hear(at *keyState, h *Header) {
 	c := at.of
-	at.SeenNs = time.Now().UnixNano()
+	at.SeenNs = n.now()
 	n.clock.Lock()
 	defer n.clock.Unlock()
 	c.seenNs = at.SeenNs
@@ -460,7 +461,7 @@ func (n *Consumer) release(at *keyState) {
 	for len(at.waiting) > 0 {
 		next, has := at.waiting[at.accepted+1]
 		if !has {
-			at.sinceNs = time.Now().UnixNano()
+			at.sinceNs = n.now()
 			return
 		}
 		delete(at.waiting, at.accepted+1)
@@ -535,7 +536,7 @@ func (n *Consumer) Hold(f func(*Positions)) {
 // positions returns what was delivered. What waits is delivered again, or dropped, by the next analyzer. The Consumer
 // is locked.
 func (n *Consumer) positions() *Positions {
-	p := &Positions{Stream: n.stream, Sequence: n.sequence, DeliveredNs: n.Delivered(time.Now().UnixNano())}
+	p := &Positions{Stream: n.stream, Sequence: n.sequence, DeliveredNs: n.Delivered(n.now())}
 	if n.sequences != nil {
 		p.Sequence, p.Partitions = n.base, maps.Clone(n.sequences)
 	}
@@ -597,7 +598,7 @@ func (n *Consumer) answer(collector string) []byte {
 		}
 		list = append(list, p)
 	}
-	list = append(list, n.unheard(collector, time.Now().UnixNano())...)
+	list = append(list, n.unheard(collector, n.now())...)
 	n.mu.Unlock()
 	content, _ := json.Marshal(list) // of numbers
 	return content

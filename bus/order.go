@@ -54,7 +54,7 @@ func (n *Consumer) queue(at *keyState, r *received) {
 	if at.of == nil {
 		at.of = n.collectorOf(h.Collector)
 	}
-	n.noFuture(at.of, m, time.Now().UnixNano())
+	n.noFuture(at.of, m, n.now())
 	if h.Number == at.Number+1 { // what the process before this one delivered of it
 		m.next = int(min(at.Part, uint64(len(m.list))))
 	}
@@ -161,10 +161,14 @@ func (n *Consumer) setLimits(nowNs int64) (upTo int64) {
 	n.clock.Lock()
 	defer n.clock.Unlock()
 	for _, c := range n.collectors {
+		sinceNs := c.seenNs // since when it is waited for
 		if c.limitNs = c.whole(); !c.kept {
 			c.limitNs = math.MinInt64 // the one that is known is by another clock
 		}
-		if nowNs-c.seenNs >= int64(aliveFor) || len(c.said) > 0 && nowNs-c.said[0].seenNs > int64(longestBehind) {
+		if len(c.said) > 0 {
+			sinceNs = c.said[0].seenNs
+		}
+		if n.pending == 0 && nowNs-sinceNs > int64(longestBehind) {
 			c.limitNs = math.MaxInt64 // there is no use in waiting
 		}
 	}
