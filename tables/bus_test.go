@@ -1,9 +1,7 @@
 package tables
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -191,30 +189,7 @@ func TestTablesOnBus(t *testing.T) {
 					owner.Tick(arrived(len(list)) + int64(i)*1e8)
 				}
 			}
-			flows, total := here.Flows(analyze.FlowFilter{Order: analyze.ByPackets, Limit: 10_000})
-			if total < 20 || here.Counters().Reports < 500 {
-				t.Fatalf("%d flows of %d reports", total, here.Counters().Reports)
-			}
-			got, _ := apart.Flows(analyze.FlowFilter{Order: analyze.ByPackets, Limit: 10_000})
-			paths, _ := here.Paths(10_000)
-			gotPaths, _ := apart.Paths(10_000)
-			for what, both := range map[string][2]any{
-				"flows": {flows, got}, "paths": {paths, gotPaths}, "queues": {here.Queues(), apart.Queues()},
-				"counters": {here.Counters(), apart.Counters()}, "links": {here.Links(), apart.Links()},
-				"exporters":    {here.ExporterList(), apart.ExporterList()},
-				"dispositions": {len(here.TakeDispositions(nil)), len(apart.TakeDispositions(nil))},
-			} {
-				want, _ := json.Marshal(both[0])
-				got, _ := json.Marshal(both[1])
-				if !bytes.Equal(got, want) {
-					at := 0
-					for at < min(len(got), len(want)) && got[at] == want[at] {
-						at++
-					}
-					at = max(at-400, 0)
-					t.Errorf("%s: got\n%.1000s\nwant\n%.1000s", what, got[at:], want[at:])
-				}
-			}
+			sameAnswers(t, &here, &apart)
 			if n := kept.Load(); n == 0 || n == int64(len(list)) || name == "stacks" && n < int64(len(list)/3) {
 				t.Errorf("of %d datagrams %d were kept by those who count them", len(list), n)
 			}

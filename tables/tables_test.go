@@ -174,25 +174,7 @@ func TestTablesAreShards(t *testing.T) {
 			relaying.RelayTo(a.Relays(), a.Partitions())
 			give(relaying, list, tick(&apart))
 
-			flows, total := here.Flows(analyze.FlowFilter{Order: analyze.ByPackets, Limit: 10_000})
-			if total < 20 || here.Counters().Reports < 500 {
-				t.Fatalf("%d flows of %d reports", total, here.Counters().Reports)
-			}
-			got, _ := apart.Flows(analyze.FlowFilter{Order: analyze.ByPackets, Limit: 10_000})
-			paths, _ := here.Paths(10_000)
-			gotPaths, _ := apart.Paths(10_000)
-			for what, both := range map[string][2]any{
-				"flows": {flows, got}, "paths": {paths, gotPaths}, "queues": {here.Queues(), apart.Queues()},
-				"counters": {here.Counters(), apart.Counters()}, "links": {here.Links(), apart.Links()},
-				"exporters":    {here.ExporterList(), apart.ExporterList()},
-				"dispositions": {len(here.TakeDispositions(nil)), len(apart.TakeDispositions(nil))},
-			} {
-				want, _ := json.Marshal(both[0])
-				got, _ := json.Marshal(both[1])
-				if !bytes.Equal(got, want) {
-					t.Errorf("%s: got\n%.2000s\nwant\n%.2000s", what, got, want)
-				}
-			}
+			sameAnswers(t, &here, &apart)
 			if n := len(a.Servers()); n != 2 || a.Servers()[1].Shards != 2 || a.Servers()[1].Reports == 0 {
 				t.Errorf("got %+v", a.Servers())
 			}
@@ -202,6 +184,34 @@ func TestTablesAreShards(t *testing.T) {
 			default:
 			}
 		})
+	}
+}
+
+// sameAnswers compares what shards elsewhere say with what those of this process do, which have something to say.
+func sameAnswers(t *testing.T, here, apart *analyze.Collector) {
+	t.Helper()
+	flows, total := here.Flows(analyze.FlowFilter{Order: analyze.ByPackets, Limit: 10_000})
+	if total < 20 || here.Counters().Reports < 500 {
+		t.Fatalf("%d flows of %d reports", total, here.Counters().Reports)
+	}
+	got, _ := apart.Flows(analyze.FlowFilter{Order: analyze.ByPackets, Limit: 10_000})
+	paths, _ := here.Paths(10_000)
+	gotPaths, _ := apart.Paths(10_000)
+	for what, both := range map[string][2]any{
+		"flows": {flows, got}, "paths": {paths, gotPaths}, "queues": {here.Queues(), apart.Queues()},
+		"counters": {here.Counters(), apart.Counters()}, "links": {here.Links(), apart.Links()},
+		"exporters":    {here.ExporterList(), apart.ExporterList()},
+		"dispositions": {len(here.TakeDispositions(nil)), len(apart.TakeDispositions(nil))},
+	} {
+		want, _ := json.Marshal(both[0])
+		got, _ := json.Marshal(both[1])
+		at := 0
+		for at < min(len(got), len(want)) && got[at] == want[at] {
+			at++
+		}
+		if at = max(at-400, 0); !bytes.Equal(got, want) {
+			t.Errorf("%s: got\n%.1000s\nwant\n%.1000s", what, got[at:], want[at:])
+		}
 	}
 }
 
