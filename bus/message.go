@@ -77,8 +77,8 @@ const (
 	magicHead  = "WBH\x02" // of what a Holder says of a message: some of its datagrams are kept
 	fixedBytes = 4 + 4 + 2 + 8 + 8 + 8 + 4 + 8 + 4*8 + 1
 	maxName    = 64
-	// maxPartitions bounds those of a collector.
-	maxPartitions = 1 << 16
+	// MaxPartitions is how many partitions a collector may have.
+	MaxPartitions = 256
 	// MaxMessageBytes bounds a message; JetStream takes 1 MiB by default.
 	MaxMessageBytes = 1 << 20
 	// maxBodyBytes bounds the datagrams of a message before they are compressed.
@@ -178,7 +178,7 @@ func isHead(message []byte) bool { return len(message) >= 4 && string(message[:4
 // readNumbers reads the numbers of a header, and returns what is behind them.
 func readNumbers(b []byte) (list []uint64, rest []byte, err error) {
 	count, length := binary.Uvarint(b)
-	if length <= 0 || count > maxPartitions || count > uint64(len(b)-length) {
+	if length <= 0 || count > MaxPartitions || count > uint64(len(b)-length) {
 		return nil, nil, ErrMalformed
 	}
 	rest = b[length:]

@@ -18,9 +18,6 @@ var ErrOtherStream = errors.New("the stream on the bus is another one")
 // readAhead is how many messages may be on their way to a Reader, of which each is less than 256 KiB.
 const readAhead = 32
 
-// MaxPartitions is how many partitions a collector may have.
-const MaxPartitions = 256
-
 // OpenReader opens the connection, which need not succeed at once. It is an error if the bus is Kafka.
 func OpenReader(c Config, log *slog.Logger) (*Reader, error) {
 	if c.isKafka() {

@@ -21,15 +21,15 @@ type Datagram struct {
 	// Truncated says that the datagram was longer than Payload.
 	Truncated bool
 
-	// Kept says that an owner in another process keeps the datagram, which has reports of its flows only: Payload is
-	// its Header, see AppendHeader.
+	// Kept says that the owner of its flows, in another process, keeps the datagram: Payload is its Header, see
+	// AppendHeader.
 	Kept Kept
 }
 
 // A Kept is a datagram in a message that an owner keeps.
 type Kept struct {
 	Is      bool
-	Owner   int
+	Holder  int    // the owner, see ownerOf
 	Message uint64 // as the owner numbers them
 	At      int    // place in the message
 }

@@ -35,7 +35,7 @@ func (r *Receiver) relay(list []Datagram, b *telemetry.Batch, origin telemetry.O
 		h, d := &r.headers[i], &list[place]
 		switch {
 		case d.Kept.Is && !h.Repeated:
-			if to := &r.relayed[d.Kept.Owner]; h.Reports > 0 {
+			if to := &r.relayed[d.Kept.Holder]; h.Reports > 0 {
 				to.latest = i + 1
 				to.datagrams = appendKept(to.datagrams, d, h.Account)
 			}

@@ -297,7 +297,7 @@ func (t *busReceiver) deliver(receiver *collect.Receiver, list []bus.Datagram) {
 			lastNs = max(lastNs, d.ArrivedNs)
 			t.list = append(t.list, collect.Datagram{
 				Collector: d.Collector, Source: d.Source, Payload: d.Payload, Truncated: d.Truncated,
-				Kept: collect.Kept{Is: d.Kept.Is, Owner: d.Kept.Holder, Message: d.Kept.Message, At: d.Kept.At},
+				Kept: collect.Kept(d.Kept),
 			})
 		}
 		receiver.Receive(t.list, first.Port, min(lastNs, time.Now().UnixNano()))

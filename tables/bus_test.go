@@ -115,9 +115,7 @@ func TestTablesOnBus(t *testing.T) {
 						}
 						receiver.Receive([]collect.Datagram{{
 							Source: d.Source, Payload: d.Payload, Collector: d.Collector,
-							Kept: collect.Kept{
-								Is: d.Kept.Is, Owner: d.Kept.Holder, Message: d.Kept.Message, At: d.Kept.At,
-							},
+							Kept: collect.Kept(d.Kept),
 						}}, d.Port, d.ArrivedNs)
 						order = append(order, int(d.ArrivedNs-base)/1e4)
 					}

@@ -16,7 +16,8 @@ import (
 )
 
 // held are the messages that a shard has taken from the bus: it tells the analyzer what their datagrams say of their
-// exporters, and keeps the datagrams until the analyzer has said in which order they are to be counted.
+// exporters, and keeps the datagrams until the analyzer has said in which order they are to be counted. They are read
+// twice: reports take four times the memory of their datagram, and reading costs a tenth of what counting does.
 type held struct {
 	owner, of, partitions int
 	most                  int // bytes of messages that are kept; beyond it, nothing is taken from the bus
