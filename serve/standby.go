@@ -201,14 +201,22 @@ func grows(name string) bool {
 func (t *tenure) load(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, loadFor)
 	defer cancel()
+	if err := insist(ctx, func() error { return t.election.Load(ctx, t.dir.Path(""), t.files()) }); err != nil {
+		return fmt.Errorf("what the last analyzer has saved cannot be had: %w", err)
+	}
+	return nil
+}
+
+// insist tries again while the bus does not do what is asked, until ctx is done: its servers may be electing a leader.
+func insist(ctx context.Context, try func() error) error {
 	for {
-		err := t.election.Load(ctx, t.dir.Path(""), t.files())
+		err := try()
 		if err == nil {
 			return nil
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("what the last analyzer has saved cannot be had: %w", err)
+			return err
 		case <-time.After(time.Second):
 		}
 	}
@@ -282,7 +290,14 @@ func (t *tenure) Start() {}
 func (t *tenure) Stop() error {
 	ctx, cancel := context.WithTimeout(context.Background(), resignFor)
 	defer cancel()
-	err := errors.Join(t.save(ctx), t.resign(ctx))
+	err := insist(ctx, func() error {
+		err := t.save(ctx)
+		if err != nil && !t.election.Elected() {
+			cancel()
+		}
+		return err
+	})
+	err = errors.Join(err, t.resign(context.Background()))
 	t.election.Close()
 	return err
 }
