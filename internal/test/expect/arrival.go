@@ -12,31 +12,37 @@ type arrival struct {
 	entered *uint64
 	atNs    int64 // when that packet was noticed
 	cards   bool  // each switch tells of packets, and may not tell of some
+	changed bool  // the path has changed since the first packet
 }
 
-// turns notes that a packet arrived by p, which another path was before, and reports whether the path has changed. What
-// a loop let go is not on its way, and neither is a packet that was sent before those of the new path, and overtaken by
-// them.
-func (a *arrival) turns(p *path, first *sight, nowNs int64) bool {
+// turns notes that a packet arrived by p, which another path was before, and returns the paths of before and behind if
+// that shows that the path has changed. What a loop let go is not on its way, and neither is a packet that was sent
+// before those of the new path, and overtaken by them: it shows only which path was before, if nothing else did.
+func (a *arrival) turns(p *path, first *sight, nowNs int64) (from, to *path) {
 	if a.by == p || p.loops() {
-		return false
+		return nil, nil
 	}
-	changed := false
 	if a.by != nil {
 		stamped := a.entered != nil && first.has&telemetry.HasIngressTime != 0 && nowNs-a.atNs < overtakenNs
 		if a.cards && !a.by.partOf(p) && a.by.agrees(p) {
 			stamped = false
 		}
 		if stamped && int64(first.ingress-*a.entered) < 0 && a.by.elements[0].node == p.elements[0].node {
-			return false
+			if a.changed || a.by.partOf(p) || p.partOf(a.by) {
+				return nil, nil
+			}
+			a.changed = true
+			return p, a.by
 		}
-		changed = !a.by.partOf(p) && !(a.cards && a.by.agrees(p))
+		if !a.by.partOf(p) && !(a.cards && a.by.agrees(p)) {
+			from, to = a.by, p
+		}
 	}
-	*a = arrival{by: p, atNs: nowNs, cards: a.cards}
+	*a = arrival{by: p, atNs: nowNs, cards: a.cards, changed: a.changed || from != nil}
 	if first.has&telemetry.HasIngressTime != 0 {
 		a.entered = &first.ingress
 	}
-	return changed
+	return from, to
 }
 
 // loops reports whether p comes to a switch twice.

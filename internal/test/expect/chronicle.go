@@ -343,9 +343,9 @@ func (c *Chronicle) observe(f *chronicleFlow, sights []sight, nowNs, cameNs int6
 	f.saw(&sights[0], cameNs)
 	c.looped(&r.path, cameNs)
 	if again := f.route == r; !again && !r.elements[len(r.elements)-1].dropped() {
-		if before := f.arrival.by; f.arrival.turns(&r.path, &sights[0], nowNs) {
+		if from, to := f.arrival.turns(&r.path, &sights[0], nowNs); from != nil {
 			f.ten(nowNs).PathChanges++
-			c.turned(before, &r.path, cameNs)
+			c.turned(from, to, cameNs)
 		}
 		if f.arrival.by == &r.path {
 			f.last = r

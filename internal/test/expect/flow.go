@@ -59,7 +59,7 @@ func (f *flow) turn(p *path, first *sight) *flowPath {
 		}
 	}
 	if p.elements[len(p.elements)-1].known&telemetry.HasDrop == 0 {
-		if f.arrival.turns(p, first, 0) {
+		if from, _ := f.arrival.turns(p, first, 0); from != nil {
 			f.changes++
 		}
 	}

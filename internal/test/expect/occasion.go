@@ -58,7 +58,8 @@ func (c *Chronicle) looped(p *path, atNs int64) {
 	for i := range p.elements {
 		for j := range i {
 			if s := &p.elements[i]; s.missing == 0 && p.elements[j].node == s.node && (j < i-1 || !s.dropped()) {
-				c.happened(subject{kind: telemetry.EventLoop, node: p.elements[i].node}, atNs, 1)
+				next := p.elements[j+1].node // a node may be in two loops at a time
+				c.happened(subject{kind: telemetry.EventLoop, node: s.node, toNode: next}, atNs, 1)
 				return
 			}
 		}
@@ -106,6 +107,16 @@ func subjectOf(e *telemetry.Event) subject {
 	return s
 }
 
+// nodeCalled returns the switch that an event calls by its name, or by its number.
+func (c *Chronicle) nodeCalled(text string) uint32 {
+	for id, s := range c.truth.Switches {
+		if s.Name == text || fmt.Sprint(id) == text {
+			return id
+		}
+	}
+	return 0
+}
+
 func orZero[T any](v *T) (zero T) {
 	if v == nil {
 		return zero
@@ -119,6 +130,9 @@ func (c *Chronicle) occasionDifferences(events []telemetry.Event) (list []string
 	for i := range events {
 		if _, ok := occasionRules[events[i].Kind]; ok {
 			s := subjectOf(&events[i])
+			if nodes := events[i].PathNodes; s.kind == telemetry.EventLoop && len(nodes) > 0 {
+				s.toNode = c.nodeCalled(nodes[1%len(nodes)])
+			}
 			told[s] = append(told[s], &events[i])
 		}
 	}

@@ -22,6 +22,10 @@ func TestEventDifferences(t *testing.T) {
 	c.happened(change, c.epochNs+5*second, 1)
 	c.happened(change, c.epochNs+6*second, 2)
 	c.happened(change, c.epochNs+12*second, 1)
+	for i, to := range []uint32{3, 5, 3} { // a node in two loops
+		c.happened(subject{kind: telemetry.EventLoop, node: 1, toNode: to}, c.epochNs+15*second+int64(i)*1e6, 1)
+	}
+	c.truth.Switches[3], c.truth.Switches[5] = &truth.Switch{Name: "c"}, &truth.Switch{Name: "e"}
 	c.truth.End.TimeNs = 20 * second
 	c.truth.Links = []*truth.Link{{Name: "a-b", NodeA: 3, PortA: 1, NodeB: 5, PortB: 7}}
 	for _, f := range []truth.Fault{
@@ -53,7 +57,10 @@ func TestEventDifferences(t *testing.T) {
 		event(telemetry.EventBlackhole, 3*time.Second, 8*time.Second, 24, 1, 0, 0, 29),
 		event(telemetry.EventClockJump, 10500*time.Millisecond, 11500*time.Millisecond, 1, 4, 0, 0, 0),
 		event(telemetry.EventMicroburst, time.Second, time.Second, 9, 1, 1, 0, 0),
+		event(telemetry.EventLoop, 15*time.Second, 15*time.Second+2*time.Millisecond, 2, 1, 1, 0, 0),
+		event(telemetry.EventLoop, 15*time.Second+time.Millisecond, 15*time.Second+time.Millisecond, 1, 1, 1, 0, 0),
 	}
+	right[8].PathNodes, right[9].PathNodes = []string{"a", "c"}, []string{"a", "e"}
 	for i := 1; i <= 2; i++ {
 		right[i].Evidence = []telemetry.Evidence{{Name: "new_port", Value: 2}}
 	}
@@ -67,6 +74,11 @@ func TestEventDifferences(t *testing.T) {
 		"a loop is made up": func(l []telemetry.Event) []telemetry.Event {
 			return append(l, event(telemetry.EventLoop, 0, 1, 1, 1, 0, 0, 0))
 		},
+		"two loops are one": func(l []telemetry.Event) []telemetry.Event {
+			l[8].Count++
+			return l[:9]
+		},
+		"the other loop": func(l []telemetry.Event) []telemetry.Event { l[9].PathNodes = l[8].PathNodes; return l },
 		"a kind that is not known": func(l []telemetry.Event) []telemetry.Event {
 			l[6].Kind = telemetry.EventNodeRestart
 			return append(l, right[6])
